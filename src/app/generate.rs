@@ -203,7 +203,8 @@ const ABOUT_SETTINGS: [(&str, &str); 9] = [
          QLESS_REDIS_URL and REDIS_URL. --redis overrides that address and keeps the other settings \
          of the context. If no context is chosen, the default context applies, unless \
          --redis, QLESS_REDIS_URL or REDIS_URL names another server than that context: then no \
-         context applies. No flag turns `read-only` and `protected` off; only an edit of the file does. Both \
+         context applies. Of the flags, only --config with another file turns `read-only` and `protected` off; else an edit \
+         of the file does. Both \
          belong to the server, the database and the prefix: they also hold if --redis, the \
          environment or another context names the same address in any spelling. A context that \
          says `read-only = false` itself stays writable. Addresses of a cluster, or of Sentinels, are \

@@ -23,7 +23,7 @@ impl ActingWorker {
         if holder.as_holder {
             Ok(ActingWorker::Holder)
         } else {
-            actor::worker_name(holder.worker.as_ref()).map(ActingWorker::Named)
+            actor::worker_name_given_or_of_session(holder.worker.as_ref()).map(ActingWorker::Named)
         }
     }
 

@@ -50,12 +50,12 @@ pub(crate) struct LedgerHead {
     pub evicted: Option<u64>,
     /// Further fields of an export.
     #[serde(flatten)]
-    pub export: Option<ExportHeadFields>,
+    pub export: Option<ExtraHeadFieldsOfExport>,
 }
 
-/// When an export was begun, and its number of jobs, if that was known.
+/// The fields that only the head of an export has: when it was begun, and its number of jobs, if that was known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct ExportHeadFields {
+pub(crate) struct ExtraHeadFieldsOfExport {
     pub at: Option<String>,
     pub jobs: Option<u64>,
 }
@@ -80,7 +80,7 @@ impl LedgerHead {
     /// Adds the fields of an export.
     pub(crate) fn with_export_start(self, at: Moment) -> LedgerHead {
         let (at, jobs) = (at.to_rfc3339(), None);
-        let export = Some(ExportHeadFields { at, jobs });
+        let export = Some(ExtraHeadFieldsOfExport { at, jobs });
         LedgerHead { export, ..self }
     }
 }

@@ -24,7 +24,7 @@ use crate::session::Session;
 /// message itself.
 ///
 /// Without `--tracked` and `--worker`, the command shows the events of all jobs. The core publishes none when a worker
-/// retries a job, a queue is paused, or a job becomes due, and `popped` and `stalled` only for tracked jobs.
+/// retries a job, a put joins a merge job, a queue is paused, or a job becomes due, and `popped` and `stalled` only for tracked jobs.
 /// `--queue` matches an event only if its message names the queue: put, advanced (also by the next queue), completed,
 /// canceled, throttled, skipped. It does not match failed, lock_lost and merged, whatever the queue of the job is.
 ///

@@ -204,6 +204,9 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     if !args.with.contains(&ExportAddition::Throttles) {
         note_unexported_maxima(throttles, now, session)?;
     }
+    if all_jobs && !args.with.contains(&ExportAddition::Recur) {
+        note_unexported_recurring(now, session)?;
+    }
     not_found::refuse_missing_jobs(&missing)?;
     let queues = session
         .ui
@@ -254,6 +257,28 @@ fn note_unexported_maxima(
     session.ui.note(&format!(
         "note: exported jobs have {named}; {maxima} not exported without `--with throttles`"
     ));
+    Ok(())
+}
+
+/// Prints a note with the number of recurring jobs, which an export of all jobs does not have.
+fn note_unexported_recurring(now: Moment, session: &mut Session) -> Result<(), Error> {
+    if session.ui.is_quiet() {
+        return Ok(());
+    }
+    let core = session.core()?;
+    let queues = core.queues_like_and_unreadable(now, &[])?.readable;
+    let active = queues
+        .iter()
+        .map(|queue| queue.recurring)
+        .fold(0, u64::saturating_add);
+    let paused = core.index_members(now, &Index::PausedRecurring)?.len() as u64;
+    let all = active.saturating_add(paused);
+    if all > 0 {
+        let jobs = format_count(all, "recurring job is", "recurring jobs are");
+        session
+            .ui
+            .note(&format!("note: {jobs} not exported without `--with recur`"));
+    }
     Ok(())
 }
 

@@ -17,8 +17,9 @@ use crate::submit::import::{ExistingPolicy, FailedPolicy, ImportOptions};
 ///
 /// Reads a file of `qless export` or `qless cancel --save`, from any server and with any prefix.
 /// The whole file is checked before anything is sent. Each job keeps its data, tags, priority,
-/// remaining retries and history; with `--reason`, the import is added to the history. Jobs are put in the order of
-/// the file, but each after its dependencies. Scheduled jobs keep their time. Running and stalled
+/// remaining retries and history; with `--reason`, the import is added to the history. The defaults of its queue do
+/// not change it. Jobs are put in the order of the file, but each after its dependencies; a job of a lane goes to
+/// the end of the lane. Scheduled jobs keep their time. Running and stalled
 /// jobs become waiting. Failed jobs stay failed, in their group. Complete jobs are left out and
 /// counted. Recurring jobs, options, pauses and the maxima of throttles of the file are imported,
 /// too: they replace those of the server. With `--if-absent` those of the server stay. A queue that is

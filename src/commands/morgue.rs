@@ -32,8 +32,8 @@ use crate::session::Session;
 
 /// Show, requeue and delete the dead jobs of a queue
 ///
-/// The morgue of a queue has the failed jobs whose retries are used up, in whatever group they failed,
-/// and those that were buried (group `failed-retries-QUEUE`). With `--group`, it has all failed jobs of
+/// The morgue of a queue has the jobs that failed because a retry was due and none remained, in whatever group they
+/// failed, and those that were buried (group `failed-retries-QUEUE`). With `--group`, it has all failed jobs of
 /// the queue in that group instead.
 ///
 /// `list` lists the jobs, group by group, the newest failure first; `--sort age` and `--sort jid` sort

@@ -1,5 +1,6 @@
 //! `qless pause`
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use super::{HelpGroup, MemberDispatch, Spec};
@@ -97,6 +98,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let details = |_: &_| format!("  {}\n", comma_list(&queues));
         session.ui.confirm_if_protected(&what, details)?;
     }
+    note_replaced_pauses(&queues, until, args.reason.as_ref(), now, session)?;
     let mut stopped = 0;
     if !dry {
         let (by, reason) = (actor::user_at_host(), args.reason.as_ref());
@@ -112,6 +114,46 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session
         .ui
         .show_and_exit_ok(&CommandResult::new("pause", queues, dry))
+}
+
+/// Maximum number of replaced pauses that notes name.
+const MAX_NAMED: usize = 10;
+
+/// Prints a note about each pause that would end later than this one, or that has another reason: this pause replaces
+/// it.
+fn note_replaced_pauses(
+    queues: &[Name],
+    until: Option<Moment>,
+    reason: Option<&Name>,
+    now: Moment,
+    session: &mut Session,
+) -> Result<(), Error> {
+    let core = session.core()?;
+    let paused: HashSet<Name> = core
+        .index_members(now, &Index::Paused)?
+        .into_iter()
+        .collect();
+    let paused = queues.iter().filter(|queue| paused.contains(*queue));
+    let mut replaced =
+        core.queues_including_unreadable(now, &paused.cloned().collect::<Vec<Name>>())?;
+    replaced.retain(|queue| {
+        let ended_later =
+            until.is_some_and(|until| queue.paused_until.is_none_or(|end| end > until));
+        let has_other_reason =
+            queue.paused_reason.is_some() && queue.paused_reason.as_ref() != reason;
+        queue.paused && (ended_later || has_other_reason)
+    });
+    for queue in replaced.iter().take(MAX_NAMED) {
+        let before = queue.pause_and_author_text(session.ui.render_options());
+        session.ui.note(&format!(
+            "note: replaces the pause of `{}`: {before}",
+            queue.name
+        ));
+    }
+    if let Some(more @ 1..) = replaced.len().checked_sub(MAX_NAMED) {
+        session.ui.note(&format!("note: and {more} more pauses"));
+    }
+    Ok(())
 }
 
 /// Revokes the locks on all running jobs of the queues. Returns the number of these jobs.

@@ -57,7 +57,7 @@ pub(crate) const SPEC: Spec<Args> =
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobList>()?;
-    let worker = actor::worker_name(args.worker.as_ref())?;
+    let worker = actor::worker_name_given_or_of_session(args.worker.as_ref())?;
     session.ui.continue_if_reader_closes_stdout();
     let now = session.connect()?;
     if args.dry.dry_run {

@@ -73,10 +73,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let ended = core.queues_including_unreadable(now, &queues)?;
         core.unpause_queues(now, &queues)?;
         let ended = ended.iter().map(|queue| {
-            let by = queue.paused_by.as_ref();
-            let by = by.map_or_else(String::new, |by| format!(" by {by}"));
-            let state = queue.pause_text(ui.render_options());
-            format!("{} (was {state}{by})", queue.name)
+            let before = queue.pause_and_author_text(ui.render_options());
+            format!("{} (was {before})", queue.name)
         });
         let unpaused = format!("unpaused {}", comma_list(ended.collect::<Vec<String>>()));
         ui.note_to_people(&unpaused);

@@ -165,6 +165,12 @@ fn lane_jobs_before(
         None if matches!(job.state, Some(State::Complete | State::Failed)) => lane.clear(),
         None => {}
     }
+    // The lane has stored states, which do not tell that a lock expired.
+    if let Some(last) = lane.last_mut() {
+        let jid = std::slice::from_ref(&last.jid);
+        let found = core.jobs(now, JobFields::Location, jid)?.into_iter().next();
+        *last = Neighbor::new(last.jid.clone(), found.flatten());
+    }
     Ok(lane)
 }
 

@@ -84,7 +84,7 @@ pub(crate) fn read_graph_of_queue(
     Ok(graph)
 }
 
-/// The result of searching a queue for jobs that have dependencies or dependents.
+/// The jobs of a queue that were found to have dependencies or dependents, and all jobs that were read in the search.
 struct JobsWithEdgesSearchResult {
     with_edges: Vec<Name>,
     read: HashSet<Name>,

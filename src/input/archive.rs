@@ -451,7 +451,7 @@ fn read_recurring_job_options<'t, D: Deserializer<'t>>(
     value: D,
 ) -> Result<CoordinationOptions<'static>, D::Error> {
     let options = <&RawValue>::deserialize(value)?;
-    Ok(CoordinationOptions::from_json(&Json::from(options)))
+    Ok(CoordinationOptions::from_stored_json(&Json::from(options)))
 }
 
 /// Bytes as base64.

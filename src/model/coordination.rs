@@ -20,7 +20,7 @@ use crate::name::{Name, reserved_throttle_suffix};
 pub enum CoordinationOption {
     /// Ids of throttles, a JSON array.
     Throttles,
-    /// A text. Only one of the jobs with that text runs at a time. `*` stands for klass and data. An empty text removes
+    /// The name of the job's lock: of the jobs with an equal name, one runs at a time. `*` stands for klass and data. An empty text removes
     /// the lock.
     Lock,
     /// The key of the job's lane. An empty key takes the job out of its lane.
@@ -283,9 +283,9 @@ impl<'t> CoordinationOptions<'t> {
         }
     }
 
-    /// The coordination options in a JSON object, as the core stores them for a recurring job. An invalid value is left
-    /// out.
-    pub fn from_json(object: &Json) -> CoordinationOptions<'static> {
+    /// The coordination options in a JSON object that the core or an archive holds: those of a recurring job, or the
+    /// defaults of a queue. Unknown options and invalid values are left out.
+    pub fn from_stored_json(object: &Json) -> CoordinationOptions<'static> {
         let mut options = CoordinationOptions::default();
         for (name, value) in object.object().unwrap_or_default() {
             let Some(option) = CoordinationOption::from_name(name.as_bytes()) else {

@@ -235,6 +235,15 @@ impl Queue {
         }
         state
     }
+
+    /// [`Queue::pause_text`], and who paused the queue: `paused 2h 4m (disk swap) by ann@HOST`.
+    pub(crate) fn pause_and_author_text(&self, options: &RenderOptions) -> String {
+        let mut state = self.pause_text(options);
+        if let Some(by) = &self.paused_by {
+            state.push_str(&format!(" by {by}"));
+        }
+        state
+    }
 }
 
 #[cfg(test)]

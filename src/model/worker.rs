@@ -77,7 +77,7 @@ pub(crate) fn sort_urgent_first(workers: &mut [&Worker], now: Moment) {
 
 /// A drawing of a worker's slots: the number of drawn slots in each state. A slot is one job that the worker can run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct ShownSlotCounts {
+pub(crate) struct SlotsToDraw {
     /// Slots whose job lost its lock.
     pub lost: u64,
     pub running: u64,
@@ -86,12 +86,13 @@ pub(crate) struct ShownSlotCounts {
 
 impl Worker {
     /// The slots to draw, at most `max`: first the slots of lost jobs, then those of running jobs, then free slots.
-    pub(crate) fn shown_slot_counts(&self, max: u64) -> ShownSlotCounts {
+    /// The rest is left out.
+    pub(crate) fn slots_to_draw_by_state(&self, max: u64) -> SlotsToDraw {
         let lost = self.stalled.min(max);
         let running = self.running.min(max - lost);
         let slots = self.process.slots.unwrap_or(0);
         let free = slots.saturating_sub(self.running + self.stalled);
-        ShownSlotCounts {
+        SlotsToDraw {
             lost,
             running,
             free: free.min(max - lost - running),
@@ -196,11 +197,11 @@ mod tests {
                 ..Worker::default()
             };
             worker.process.slots = slots;
-            let ShownSlotCounts {
+            let SlotsToDraw {
                 lost,
                 running,
                 free,
-            } = worker.shown_slot_counts(max);
+            } = worker.slots_to_draw_by_state(max);
             [lost, running, free]
         };
         assert_eq!(drawn(2, 1, Some(4), 10), [1, 2, 1]);

@@ -27,7 +27,7 @@ pub(crate) fn history_note(verb: &str, reason: Option<&Name>) -> Vec<u8> {
 /// The name of this worker: `--worker`, QLESS_WORKER, or a name made of user, host and session (getsid(2)). So a
 /// command on a terminal can complete a job that an earlier command popped there. Each cron script and service has its
 /// own session, and cannot complete the job.
-pub(crate) fn worker_name(given: Option<&Name>) -> Result<Name, Error> {
+pub(crate) fn worker_name_given_or_of_session(given: Option<&Name>) -> Result<Name, Error> {
     let named = match given {
         Some(name) => return Ok(name.clone()),
         None => env::nonempty_var("QLESS_WORKER").map(|name| Name::from(name.as_os_str())),

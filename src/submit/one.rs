@@ -151,7 +151,7 @@ impl SinglePut<'_> {
             .find(|option| option.key == key);
         let stored = stored.and_then(|stored| Json::parse(stored.value.as_bytes()));
         let defaults = stored
-            .map(|stored| CoordinationOptions::from_json(&stored))
+            .map(|stored| CoordinationOptions::from_stored_json(&stored))
             .unwrap_or_default();
         let mut all = given.clone();
         all.fill_absent(&defaults);

@@ -367,7 +367,7 @@ fn rate_text(per_s: f64) -> String {
 
 /// The slots of a worker, one character each: jobs with expired locks, running jobs, free slots.
 fn slot_symbols(worker: &Worker) -> String {
-    let slots = worker.shown_slot_counts(SLOTS_WIDTH as u64);
+    let slots = worker.slots_to_draw_by_state(SLOTS_WIDTH as u64);
     let repeat = |mark: &str, count: u64| mark.repeat(count as usize);
     repeat("✗", slots.lost) + &repeat("■", slots.running) + &repeat("□", slots.free)
 }

@@ -447,7 +447,7 @@ fn maxima_of_throttles_are_exported_or_noted() {
     assert!(expires.starts_with("1970-01-01T00:11:"), "{expires}");
     // A throttle that cannot be read is named, and the rest is exported.
     redis.send(&["SET", "ql:th:bad", "x"]);
-    let ran = redis.at(100).run("export --all --with throttles");
+    let ran = redis.at(100).run("export --all --with throttles,recur");
     assert_eq!(ran.code(), 3);
     assert_eq!(
         ran.stderr(),
@@ -500,4 +500,18 @@ fn ten_thousand_jobs_are_exported_and_a_broken_output_is_reported() {
         hint: make room on the disk
         --- exit 1
     "#]]);
+}
+
+#[test]
+fn an_export_of_all_jobs_says_that_it_has_no_recurring_jobs() {
+    let redis = Redis::start();
+    redis.ok(1, "put q K --jid a");
+    redis.ok(1, "recur put q K --every 1h --jid r1");
+    redis.ok(1, "recur put p K --every 1h --jid r2");
+    redis.ok(2, "recur pause r2");
+    let note = "note: 2 recurring jobs are not exported without `--with recur`\n";
+    assert_eq!(redis.at(3).run("export --all").exits(0).stderr(), note);
+    for silent in ["export --all --with recur", "export --all -q", "export a"] {
+        assert_eq!(redis.at(3).run(silent).exits(0).stderr(), "", "{silent}");
+    }
 }

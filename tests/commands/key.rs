@@ -123,7 +123,7 @@ fn explain_names_the_job_before_it_in_its_lane() {
                 "roots": [
                   {
                     "jid": "a",
-                    "klass": null,
+                    "klass": "Sync",
                     "queue": "orders",
                     "state": "waiting"
                   }
@@ -198,4 +198,18 @@ fn a_lane_of_a_queue_that_does_not_exist_is_not_found() {
             hint: did you mean `orders`?
             --- exit 4
         "#]]);
+}
+
+#[test]
+fn explain_says_that_the_job_before_it_has_lost_its_lock() {
+    let redis = lanes();
+    redis.ok(20, "pop orders --worker w");
+    let explained = redis.json(200, "explain b -o json");
+    for reason in explained["reasons"].as_array().unwrap() {
+        assert_eq!(reason["evidence"]["roots"][0]["jid"], "a");
+        assert_eq!(
+            reason["evidence"]["roots"][0]["state"], "stalled",
+            "{reason}"
+        );
+    }
 }

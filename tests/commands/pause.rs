@@ -134,3 +134,22 @@ fn times_on_a_terminal_name_their_zone() {
     let text = shown("recur put mail K --jid nightly --at 03:00");
     assert!(text.contains(runs), "{text}");
 }
+
+#[test]
+fn a_pause_names_each_pause_that_it_cuts_short_or_explains_otherwise() {
+    let redis = queues();
+    redis.ok(20, "pause images --reason 'disk swap'");
+    redis.ok(21, "pause mail --for 1h");
+    let line = "pause images mail --for 10m --reason deploy";
+    for line in [&format!("{line} --dry-run"), line] {
+        let ran = redis.at(30).run(line).exits(0);
+        ran.says(
+            "note: replaces the pause of `images`: paused since 1970-01-01T00:00:20.000Z (disk swap) by ",
+        );
+        ran.says(
+            "note: replaces the pause of `mail`: paused since 1970-01-01T00:00:21.000Z, ends 1970-01-01T01:00:21.000Z by ",
+        );
+    }
+    let again = redis.at(40).run(line).exits(0);
+    assert_eq!(again.stderr(), "");
+}

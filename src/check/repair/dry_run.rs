@@ -88,7 +88,9 @@ pub(super) fn run_dry_run(
                 None => Ok(()),
             }
         };
-        for mut batch in unlisted::split_off_unlisted_jobs(session.core()?, batch, &mut wait)? {
+        for mut batch in
+            unlisted::split_off_failed_jobs_in_no_list(session.core()?, batch, &mut wait)?
+        {
             let kind = batch.location.kind;
             let findings = exclude_failure_list_searches_if_jobs(findings.clone(), kind);
             while let Some(groups) =

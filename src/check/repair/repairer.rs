@@ -93,7 +93,7 @@ impl Repairer {
             else {
                 continue;
             };
-            for mut batch in unlisted::split_off_unlisted_jobs(core, batch, |count| {
+            for mut batch in unlisted::split_off_failed_jobs_in_no_list(core, batch, |count| {
                 self.pace_unless_interrupted(count)
             })? {
                 self.removed = 0;

@@ -45,14 +45,20 @@ impl Scanner<'_> {
             |cursor, count| ReadCommand::scan_hash(&key, cursor, count),
             |scanner, items| {
                 for pair in items.chunks_exact(2) {
-                    scanner.check_config_option(&pair[0], &pair[1])?;
+                    scanner.check_config_value_and_note_limit(&pair[0], &pair[1])?;
                 }
                 Ok(())
             },
         )
     }
 
-    fn check_config_option(&mut self, option: &[u8], value: &[u8]) -> Result<(), Error> {
+    /// Makes an option a candidate if its number is invalid, or if only the core can check it. Notes the limit of a
+    /// queue. Other options may have any value.
+    fn check_config_value_and_note_limit(
+        &mut self,
+        option: &[u8],
+        value: &[u8],
+    ) -> Result<(), Error> {
         if option.ends_with(DEFAULTS) {
             // The option has the defaults of a queue as a JSON object. Only the core knows which fields are valid, so
             // each such option is a candidate. A queue has at most one.

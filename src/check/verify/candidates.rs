@@ -24,7 +24,7 @@ const MAX_RECENT: usize = 100_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DueCandidates {
     Nothing,
-    /// The candidates of the location of the last candidate.
+    /// All that wait at the location of the candidate that was just added.
     Location,
     All,
 }

@@ -72,7 +72,7 @@ impl UnlistedAndToSearchJobs {
 
 /// Splits a batch of failed jobs into the jobs that are in no failure list, and the jobs that the core has to search
 /// for. Returns a batch of other items as it is.
-pub(crate) fn split_off_unlisted_jobs(
+pub(crate) fn split_off_failed_jobs_in_no_list(
     core: &mut Core,
     batch: RepairBatch,
     pace: impl FnMut(usize) -> Result<(), Error>,

@@ -175,6 +175,6 @@ fn read_recurring(jid: &Name, fields: Value) -> Result<Recurring, Error> {
 
 /// Reads the options that the jobs of a template get; `None` if there are none.
 fn read_options(text: &[u8]) -> Option<CoordinationOptions<'static>> {
-    let options = CoordinationOptions::from_json(&Json::parse(text)?);
+    let options = CoordinationOptions::from_stored_json(&Json::parse(text)?);
     (!options.is_empty()).then_some(options)
 }

@@ -82,7 +82,7 @@ fn worker_row(page: &PageFrame, worker: &Worker) -> Markup {
 
 /// The slots of a worker, each as a block: its job has lost its lock, its job runs, or it is free.
 fn slot_blocks(worker: &Worker) -> Markup {
-    let slots = worker.shown_slot_counts(MAX_SLOTS);
+    let slots = worker.slots_to_draw_by_state(MAX_SLOTS);
     let label = format!("{} running, {} lost", worker.running, worker.stalled);
     html! {
         span.slots role="img" aria-label=(label) {

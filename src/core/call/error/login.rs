@@ -1,7 +1,7 @@
 //! Errors about a login that the server refused.
 
 use super::ServerError;
-use super::refused::refusal_of_login_or_call;
+use super::refused::refusal_common_to_login_and_call;
 use crate::address::ServerTarget;
 use crate::error::{Cause, Error, Kind};
 use crate::text::Sanitized;
@@ -36,7 +36,7 @@ pub(crate) fn login_refused(refused: &ServerError, target: &ServerTarget) -> Err
             Error::usage(format!("`{target}` has no database {}", target.db))
                 .hint("leave the number away, or set a higher number of databases on the server")
         }
-        _ => refusal_of_login_or_call(refused, target).unwrap_or_else(|| {
+        _ => refusal_common_to_login_and_call(refused, target).unwrap_or_else(|| {
             let message = Sanitized(message);
             Error::new(
                 Kind::Server,

@@ -48,7 +48,7 @@ pub(crate) fn call_refused(
         "NOPERM" => no_permission_mid_call(missing_right_sentence(refused, target), target, call),
         "ASK" | "TRYAGAIN" => slot_moving(refused, script.prefix(), target),
         "CROSSSLOT" => untagged_cluster_prefix(script.prefix(), target),
-        _ => refusal_of_login_or_call(refused, target).unwrap_or_else(|| {
+        _ => refusal_common_to_login_and_call(refused, target).unwrap_or_else(|| {
             let message = Name::from_lossless_text(&refused.full_text());
             Error::new(Kind::Server, format!("`{target}` refuses: {message}"))
         }),
@@ -62,7 +62,7 @@ pub(crate) fn call_refused(
 
 /// The error for a refusal of the server that can occur in a login and in a call alike, such as LOADING; `None` for any
 /// other code.
-pub(super) fn refusal_of_login_or_call(
+pub(super) fn refusal_common_to_login_and_call(
     refused: &ServerError,
     target: &ServerTarget,
 ) -> Option<Error> {
@@ -122,7 +122,7 @@ pub(crate) fn refusal_with_code(code: &str, target: &ServerTarget) -> Error {
         code: code.to_owned(),
         message: String::new(),
     };
-    refusal_of_login_or_call(&refused, target)
+    refusal_common_to_login_and_call(&refused, target)
         .unwrap_or_else(|| Error::internal(format!("no refusal has the code {code}")))
 }
 
