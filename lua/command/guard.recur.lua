@@ -80,8 +80,10 @@ return function(argv, now, t, seconds)
     local bad = keys_of(jid)
     if bad then return {outcome('invalid', '', bad)} end
     need('recur', true)(words_from(5, 'recur'), now, t, seconds)
+    local paused = need('recurring/paused')(jid)
     call('hdel', Keys.paused_recurring, jid)
     local key, count = Keys.recurring .. jid, tonumber(about.count) or 0
+    count = math.max(count, paused and tonumber(paused.named.count) or 0)
     if count > (tonumber(call('hget', key, 'count')) or 0) then
       call('hset', key, 'count', string.format('%.0f', count))
     end

@@ -98,7 +98,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let details = |_: &_| format!("  {}\n", comma_list(&queues));
         session.ui.confirm_if_protected(&what, details)?;
     }
-    note_replaced_pauses(&queues, until, args.reason.as_ref(), now, session)?;
+    // The note must not keep a queue from being paused.
+    _ = note_replaced_pauses(&queues, until, args.reason.as_ref(), now, session);
     let mut stopped = 0;
     if !dry {
         let (by, reason) = (actor::user_at_host(), args.reason.as_ref());
@@ -134,8 +135,11 @@ fn note_replaced_pauses(
         .into_iter()
         .collect();
     let paused = queues.iter().filter(|queue| paused.contains(*queue));
-    let mut replaced =
-        core.queues_including_unreadable(now, &paused.cloned().collect::<Vec<Name>>())?;
+    let paused: Vec<Name> = paused.cloned().collect();
+    if paused.is_empty() {
+        return Ok(());
+    }
+    let mut replaced = core.queues_including_unreadable(now, &paused)?;
     replaced.retain(|queue| {
         let ended_later =
             until.is_some_and(|until| queue.paused_until.is_none_or(|end| end > until));

@@ -20,8 +20,8 @@ use crate::name::{Name, reserved_throttle_suffix};
 pub enum CoordinationOption {
     /// Ids of throttles, a JSON array.
     Throttles,
-    /// The name of the job's lock: of the jobs with an equal name, one runs at a time. `*` stands for klass and data. An empty text removes
-    /// the lock.
+    /// The name of the job's lock: of the jobs with an equal name, one runs at a time. `*` stands for klass and data.
+    /// An empty text removes the lock.
     Lock,
     /// The key of the job's lane. An empty key takes the job out of its lane.
     Key,

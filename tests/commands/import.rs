@@ -674,6 +674,14 @@ fn recurring_jobs_continue_to_count() {
     // A replaced recurring job does not count back.
     import("--replace");
     assert_eq!((count("live"), count("paused")), (2.into(), 2.into()));
+    redis.ok(3701, "recur pause live");
+    import("--replace");
+    assert_eq!((count("live"), count("paused")), (2.into(), 2.into()));
+    // What the core refuses is not imported.
+    redis.send(&["DEL", "ql:paused_recurring"]);
+    redis.send(&["SET", "ql:paused_recurring", "x"]);
+    let ran = redis.at(4000).input(&text).run("import - --yes --replace");
+    ran.exits(3).says("2 failed");
 }
 
 #[test]
@@ -1286,6 +1294,34 @@ fn a_lane_and_not_a_dependency_holds_an_imported_job() {
     redis.ok(103, "complete b");
     assert_eq!(redis.ok(104, "pop q -o jid"), "c");
     redis.must_be_clean();
+
+    // A job that the import refuses, or that is in another lane, is still waited for.
+    let redis = Redis::start();
+    redis.send(&["SET", "ql:j:a-history", "x"]);
+    let ran = to(&redis).input(&text).run("import - --yes").exits(3);
+    ran.says("3 failed");
+    redis.send(&["DEL", "ql:j:a-history"]);
+    redis.ok(4, "put q K --jid a");
+    to(&redis)
+        .input(&text)
+        .run("import - --yes --if-absent")
+        .exits(0)
+        .says("2 imported, 1 skipped");
+    assert_eq!(redis.ok(101, "pop q --count 9 -o jid"), "a");
+
+    // A dependency on a job of the lane that is not the one before it stays.
+    let redis = Redis::start();
+    redis.ok(1, "put q K --jid a --key k");
+    redis.ok(2, "put q K --jid x --key k");
+    redis.ok(3, "put q K --jid b --key k --depends a");
+    let explicit = redis.at(4).run("export --all").ok();
+    redis.send(&["FLUSHALL"]);
+    to(&redis).input(&explicit).run("import - --yes").exits(0);
+    redis.ok(101, "pop q");
+    redis.ok(102, "fail a --group g --message m");
+    assert_eq!(redis.ok(103, "pop q -o jid"), "x");
+    redis.ok(104, "complete x");
+    redis.at(105).run("pop q").exits(4);
 
     // The order of the lane has changed since the export.
     let redis = Redis::start();

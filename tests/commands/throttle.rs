@@ -694,6 +694,17 @@ fn a_removed_maximum_releases_all_its_jobs_also_if_the_first_run_was_interrupted
     redis.ok(5, "throttle rm s3 --yes");
     assert_eq!(throttled(), 0);
     redis.at(6).run("throttle rm s3 --yes").exits(4);
+    // Without a maximum, a lock has one slot.
+    redis.send(&["FLUSHALL"]);
+    redis.ok(1, "throttle set lock:x -1");
+    for jid in ["a", "b", "c"] {
+        redis.ok(2, &format!("put q K --jid {jid} --throttle lock:x"));
+    }
+    redis.at(3).run("pop q").exits(4);
+    assert_eq!(throttled(), 3);
+    redis.ok(4, "throttle rm lock:x --yes");
+    assert_eq!(throttled(), 2);
+    redis.at(5).run("throttle rm lock:x --yes").exits(4);
 }
 
 #[test]

@@ -59,6 +59,9 @@ return function(now, t, seconds, policy, call_state)
       end
     end
     local passed = {}
+    if not invalid and not row and job.history and job.depends and job.coordination and job.coordination.lane then
+      job.depends = need('lane/without_lane_dependencies')(job.coordination.lane, job.depends, old[Old.jid])
+    end
     if not invalid and not row and job.depends and job.depends[1] then
       local path, trouble = find_cycle(jid, job.depends, progress.wrote)
       if path then

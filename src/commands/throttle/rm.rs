@@ -33,8 +33,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let now = session.connect()?;
     let throttles = session.core()?.throttles(now, &args.ids)?;
-    // A throttle without a maximum that holds jobs: an earlier run was interrupted.
-    let is_unknown = |throttle: &&Throttle| !throttle.defined && throttle.pending == 0;
+    // A throttle without a maximum that holds jobs: an earlier run was interrupted. A lock needs no maximum for that.
+    let is_unknown = |throttle: &&Throttle| {
+        let is_lock = throttle.id.as_bytes().starts_with(b"lock:");
+        !throttle.defined && (is_lock || throttle.pending == 0)
+    };
     if let Some(unknown) = throttles.iter().find(is_unknown) {
         let known = session.core()?.throttle_ids_to_suggest(now)?;
         let error = Error::unknown_name("the maximum of throttle", &unknown.id, &known);

@@ -59,7 +59,7 @@ impl Core {
         &mut self,
         now: Moment,
         job: &ExportedRecurringJob,
-    ) -> Result<(), Error> {
+    ) -> Result<GuardReply, Error> {
         let offset = job.next.since(now).to_string();
         let tags = quote_array(job.tags.iter().map(Name::as_bytes));
         let words: [&[u8]; 15] = [
@@ -80,7 +80,8 @@ impl Core {
             job.backlog.as_bytes(),
         ];
         let call = put_recurring_call(&words, job.coordination, Some(job.note));
-        self.call(now, call)
+        let (reply,): (GuardReply,) = self.call(now, call)?;
+        Ok(reply)
     }
 
     /// Puts a recurring job. If it exists already, replaces everything except its count.

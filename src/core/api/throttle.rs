@@ -203,12 +203,15 @@ impl Core {
     /// if the id begins with `lock:`, one at a time.
     pub(crate) fn delete_throttle_maximum(&mut self, now: Moment, id: &Name) -> Result<(), Error> {
         self.call::<()>(now, Call::new(calls::THROTTLE_DELETE).arg(id))?;
-        loop {
-            let woken = self.return_held_jobs_to_queues(now, id, WOKEN_PER_CALL)?;
-            if woken.returned == 0 || woken.held == 0 {
-                return Ok(());
+        // Without a maximum, a lock still has its one slot. The call above has returned a job for it.
+        let mut woken = self.return_held_jobs_to_queues(now, id, 0)?;
+        while woken.free < 0 && woken.held > 0 {
+            woken = self.return_held_jobs_to_queues(now, id, WOKEN_PER_CALL)?;
+            if woken.returned == 0 {
+                break;
             }
         }
+        Ok(())
     }
 
     /// Frees the slots that these jobs hold, if they run. Removes the throttle from the jobs that wait for a slot, so

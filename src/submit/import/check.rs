@@ -53,10 +53,6 @@ pub(super) struct ArchiveContents {
     numbers: HashMap<Name, u32>,
     /// The jids of the dependencies of a job, by the number of the job.
     depends: HashMap<u32, Vec<Name>>,
-    /// The lane of a job, by the number of the job: an index in `lanes`.
-    lane_of_job: HashMap<u32, u32>,
-    lanes: Vec<Name>,
-    lane_numbers: HashMap<Name, u32>,
     /// The number of history entries that the import leaves out, because the core would refuse them.
     pub unreadable: u64,
     /// The number of jobs that the first line of the file announces.
@@ -255,17 +251,6 @@ impl ArchiveContents {
                 at
             }
         };
-        match job.key {
-            Some(lane) => {
-                let next = self.lanes.len() as u32;
-                let number = *self.lane_numbers.entry(lane).or_insert_with_key(|lane| {
-                    self.lanes.push(lane.clone());
-                    next
-                });
-                self.lane_of_job.insert(at, number);
-            }
-            None => _ = self.lane_of_job.remove(&at),
-        }
         // A job that stays failed has no dependencies.
         let has_dependencies =
             decision == ImportDecision::Put && !(failed && options.failed == FailedPolicy::Keep);
@@ -371,12 +356,6 @@ impl ArchiveContents {
         }
         outside.sort_unstable();
         outside
-    }
-
-    /// The lane that the file has for a job.
-    pub(super) fn lane_of_job(&self, jid: &Name) -> Option<&Name> {
-        let number = self.lane_of_job.get(self.jids.get(jid)?)?;
-        self.lanes.get(*number as usize)
     }
 
     /// Whether the job `jid` can be a dependency: the file does not have it as complete, and it is not in

@@ -115,13 +115,8 @@ pub(crate) fn import_file(
         options.existing = ExistingPolicy::Skip;
     }
     let now = session.connect()?;
-    let (missing, lanes_on_server) = missing_dependencies_and_lanes_of_others(
-        &contents,
-        &options,
-        file.source_name(),
-        now,
-        session,
-    )?;
+    let missing =
+        missing_dependencies_if_allowed(&contents, &options, file.source_name(), now, session)?;
     let existing = existing_jids_for_plan_or_refusal(&contents, &options, now, session)?;
     let mut changes =
         OptionChange::changes_to_wanted(&session.core()?.config(now)?, &contents.options, false);
@@ -185,7 +180,6 @@ pub(crate) fn import_file(
         contents: &contents,
         options: &options,
         missing,
-        lanes_on_server,
         note: options.flags.reason.is_some().then(|| plan.history_note()),
         next: now,
     };
@@ -225,35 +219,33 @@ pub(crate) fn import_file(
     })
 }
 
-/// The dependencies that neither the file nor the server has: an error unless `--allow-missing` is given. And the lanes
-/// of those that only the server has.
-fn missing_dependencies_and_lanes_of_others(
+/// The dependencies that neither the file nor the server has. An error unless `--allow-missing` is given.
+fn missing_dependencies_if_allowed(
     contents: &ArchiveContents,
     options: &ImportOptions,
     what: &str,
     now: Moment,
     session: &mut Session,
-) -> Result<(HashSet<Name>, HashMap<Name, Name>), Error> {
+) -> Result<HashSet<Name>, Error> {
     let outside = contents.dependencies_needed_on_server();
     let jids: BTreeSet<&Name> = outside.iter().map(|(_, jid)| *jid).collect();
     let jids: Vec<Name> = jids.into_iter().cloned().collect();
-    let found = session.core()?.jobs_with_fields(now, "jid,key", &jids)?;
-    let (mut missing, mut lanes) = (HashSet::new(), HashMap::new());
-    for (jid, job) in jids.into_iter().zip(found) {
-        match job {
-            None => _ = missing.insert(jid),
-            Some(job) => lanes.extend(job.key.map(|lane| (jid, lane))),
-        }
-    }
+    let found = session.core()?.jobs(now, JobFields::Jid, &jids)?;
+    let missing: HashSet<Name> = jids
+        .into_iter()
+        .zip(found)
+        .filter(|(_, job)| job.is_none())
+        .map(|(jid, _)| jid)
+        .collect();
     let waiting: Vec<_> = outside
         .iter()
         .filter(|(_, jid)| missing.contains(*jid))
         .collect();
     let Some((job, jid)) = waiting.first() else {
-        return Ok((missing, lanes));
+        return Ok(missing);
     };
     if options.allow_missing {
-        return Ok((missing, lanes));
+        return Ok(missing);
     }
     let more = match waiting.len() {
         1 => String::new(),
@@ -540,8 +532,6 @@ struct Importer<'i> {
     options: &'i ImportOptions,
     /// The dependencies that neither the file nor the server has: jobs are put without them.
     missing: HashSet<Name>,
-    /// The lanes of the dependencies that only the server has.
-    lanes_on_server: HashMap<Name, Name>,
     /// The note for the history of each job. `None` without `--reason`.
     note: Option<Vec<u8>>,
     /// The earliest moment of the next put.
@@ -590,7 +580,6 @@ impl Importer<'_> {
             contents: self.contents,
             options: self.options,
             missing: &self.missing,
-            lanes_on_server: &self.lanes_on_server,
             note: self.note.as_deref(),
         };
         let (mut round, mut pasts, mut line) = (PutRound::default(), Vec::new(), Vec::new());
@@ -705,7 +694,10 @@ impl Importer<'_> {
             _ => match core
                 .import_recurring_job(now, &pack::recurring_to_put(&read, &queue, now, &note))
             {
-                Ok(()) => JobOutcome::done(&job.jid).with_state_after(RECURRING),
+                Ok(reply) if reply.code == OutcomeCode::Ok => {
+                    JobOutcome::done(&job.jid).with_state_after(RECURRING)
+                }
+                Ok(reply) => JobOutcome::refused(&job.jid, reply.code, reply.core_refusal_text()),
                 Err(error) if error.kind() == Kind::Usage => {
                     let why = refusal_without_call_name(&error).into_owned();
                     JobOutcome::refused(&job.jid, OutcomeCode::Invalid, why)

@@ -1,7 +1,7 @@
 //! A job of an export, as a job to put.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::check::ArchiveContents;
 use super::{FailedPolicy, ImportOptions};
@@ -21,8 +21,6 @@ pub(super) struct ArchivedJobConverter<'h> {
     pub contents: &'h ArchiveContents,
     pub options: &'h ImportOptions,
     pub missing: &'h HashSet<Name>,
-    /// The lanes of the dependencies that only the server has.
-    pub lanes_on_server: &'h HashMap<Name, Name>,
     pub note: Option<&'h [u8]>,
 }
 
@@ -60,10 +58,7 @@ impl ArchivedJobConverter<'_> {
         if let Some(failure) = failure {
             past("failed", failure_document(failure));
         } else {
-            // The lane itself lets a job wait for the job before it, until that job ends or fails.
-            let waits = |jid: &&Name| {
-                self.contents.can_be_dependency(jid, self.missing) && !self.is_in_lane_of(jid, job)
-            };
+            let waits = |jid: &&Name| self.contents.can_be_dependency(jid, self.missing);
             let depends = job.depends.iter().filter(waits);
             let depends: Vec<_> = depends.map(|jid| Dependency(bytes(jid))).collect();
             new.depends = (!depends.is_empty()).then_some(Cow::Owned(depends));
@@ -91,16 +86,6 @@ fn failure_document(failure: &ArchivedFailure) -> Vec<u8> {
 }
 
 impl ArchivedJobConverter<'_> {
-    /// Whether a dependency is in the lane of its dependent.
-    fn is_in_lane_of(&self, dependency: &Name, job: &ArchivedJob) -> bool {
-        let Some(lane) = &job.key else {
-            return false;
-        };
-        let on_server = self.lanes_on_server.get(dependency).map(Name::as_bytes);
-        self.contents.lane_of_job(dependency) == Some(lane)
-            || on_server.is_some_and(|other| other == self.mapped_lane(lane, job.queue.as_ref()))
-    }
-
     /// The lane of a job after `--map-queue`: the queue at the beginning of its name is renamed. A lane for all
     /// queues has none. The queue of the lane is not that of the job if the job was moved after it got its key.
     fn mapped_lane(&self, lane: &Name, queue: Option<&Name>) -> Vec<u8> {
