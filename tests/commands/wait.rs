@@ -381,10 +381,10 @@ fn a_server_that_does_not_come_back_ends_the_wait() {
 
 #[test]
 fn a_server_that_is_gone_at_the_deadline_is_named() {
-    // A put is answered when the second call runs, which reads the job.
+    // The connection makes one call, and the put another; it is answered when the third call runs, which reads the job.
     for (line, calls) in [
         ("wait a --deadline 5s", 1),
-        ("put q K --jid b --wait=5s", 2),
+        ("put q K --jid b --wait=5s", 3),
     ] {
         let mut redis = Redis::start();
         redis.qless().run("put q K --jid a").ok();
