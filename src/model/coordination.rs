@@ -283,7 +283,7 @@ impl<'t> CoordinationOptions<'t> {
         }
     }
 
-    /// The coordination options in a JSON object that the core or an archive holds: those of a recurring job, or the
+    /// The coordination options in a JSON object of the core or an archive: the options of a recurring job, or the
     /// defaults of a queue. Unknown options and invalid values are left out.
     pub fn from_stored_json(object: &Json) -> CoordinationOptions<'static> {
         let mut options = CoordinationOptions::default();

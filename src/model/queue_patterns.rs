@@ -63,7 +63,7 @@ struct IdentifierResolver<'a> {
     known: &'a [Name],
     /// The identifiers that are being resolved.
     path: Vec<&'a Name>,
-    /// The queues of the identifiers whose result does not depend on `path`.
+    /// The queues of each identifier that was resolved without meeting an identifier around it in `path`.
     resolved: HashMap<&'a Name, Vec<Name>>,
     /// The lowest index in `path` of an identifier that was met within itself.
     lowest_cut: usize,

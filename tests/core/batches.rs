@@ -657,7 +657,7 @@ fn a_server_that_refuses_to_write_refuses_the_whole_call_and_not_one_job() {
                 must_refuse(&format!("guard.finish 3 w 4 gone q retry 0 {ending}"));
             }
         }
-        // No ending writes, so the first write is that of the pop.
+        // No ending writes, so the pop makes the first write.
         must_refuse("guard.turn 3 w 1 2 q 1 4 gone q retry 0");
         must_refuse("guard.put 3 {} 7 q new K {} 0 key k");
         // A job that the core itself refuses has its row.

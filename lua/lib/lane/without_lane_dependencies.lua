@@ -1,5 +1,5 @@
--- Removes from the dependencies of a restored job those that its lane stands for: the job before it in the lane, and
--- jobs of the lane that have left it, because they ended or failed. A dependency on another job of the lane stays.
+-- Removes the dependencies of a restored job that its lane replaces: the job before it in the lane, and jobs that have
+-- left the lane, because they ended or failed. A dependency on another job of the lane stays.
 -- Takes: lane; jids; whether the job exists, so that it has a place in the lane
 -- Result: the jids that stay
 return function(lane, jids, exists)
