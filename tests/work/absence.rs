@@ -245,25 +245,14 @@ fn a_user_who_may_not_write_cannot_work() {
         .qless()
         .env("QLESS_REDIS_URL", format!("{url}?user=w"))
         .env("QLESS_REDIS_PASSWORD", "secret");
-    let ran = qless.run("work mail -- true");
+    let ran = qless.run("work mail -- true").exits(6);
+    ran.says("hint: `qless help acl` prints the line an administrator needs");
     if Redis::has_selective_rights() {
-        ran.shows(expect![[r#"
-            --- stderr
-            0 completed in 0.0s
-            error: user `w` may not run ZREM on `ql:*`; nothing was changed
-            hint: `qless help acl` prints the line an administrator needs
-            --- exit 6
-        "#]]);
+        ran.says("error: user `w` may not run ZREM on `ql:*`; nothing was changed");
         assert_eq!(site.state("a"), "waiting");
     } else {
         // Such a server refuses a command of a script only when it comes to it.
-        ran.shows(expect![[r#"
-            --- stderr
-            0 completed in 0.0s
-            error: user `w` may not run this command or subcommand; the call may have been applied in part
-            hint: `qless help acl` prints the line an administrator needs
-            --- exit 6
-        "#]]);
+        ran.says("error: user `w` may not run this command or subcommand; the call may have been applied in part");
     }
 }
 
