@@ -4,22 +4,26 @@ use expect_test::expect;
 
 use crate::core::limits::many_dependents;
 use crate::support::files::write_private;
+use crate::support::jobs::{put_call, put_chain};
 use crate::support::keyboard;
-use crate::support::qless::RunOutput;
 use crate::support::redis::Redis;
-use crate::support::terminal;
-use crate::support::text::words;
+use crate::support::text::pick;
+use crate::support::work::until;
 
 /// `c` depends on `b`, which depends on `a`; `x` waits alone, `done` is complete.
 fn chained() -> Redis {
     let redis = Redis::start();
-    redis.ok(1, "put mail K --jid done");
-    redis.ok(2, "pop mail --worker w");
-    redis.ok(3, "complete done --worker w");
-    redis.ok(4, "put mail K --jid a --tag eu");
-    redis.ok(5, "put mail K --jid b --depends a");
-    redis.ok(6, "put mail K --jid c --depends b");
-    redis.ok(7, "put other K --jid x");
+    for (now, line) in [
+        (1, "put mail K --jid done"),
+        (2, "pop mail --worker w"),
+        (3, "complete done --worker w"),
+        (4, "put mail K --jid a --tag eu"),
+        (5, "put mail K --jid b --depends a"),
+        (6, "put mail K --jid c --depends b"),
+        (7, "put other K --jid x"),
+    ] {
+        redis.ok(now, line);
+    }
     redis
 }
 
@@ -31,11 +35,18 @@ fn jids(redis: &Redis) -> String {
 }
 
 #[test]
-fn a_job_is_deleted_and_its_jid_printed() {
-    let redis = chained();
-    redis.session(expect![[r#"
-        10 $ qless cancel x
+fn a_job_is_deleted_and_its_jid_printed_unless_it_is_complete() {
+    chained().session(expect![[r#"
+        10 $ qless cancel done
+        --- stderr
+        error: cannot cancel `done`: it is complete
+        hint: complete jobs are deleted in time, as `jobs-history` says
+        --- exit 5
+        10 $ qless cancel done x --yes
         x
+        --- stderr
+        1 cancelled, 1 skipped
+          skipped  1  complete: done
         11 $ qless cancel x -o json
         --- stderr
         {"kind":"error","v":1,"code":"not_found","exit":4,"message":"job `x` does not exist","hint":null,"jid":"x"}
@@ -45,28 +56,13 @@ fn a_job_is_deleted_and_its_jid_printed() {
         {"summary":{"action":"cancel","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
         13 $ qless cancel b -o raw
         b
+        14 $ qless cancel a
+        a
     "#]]);
 }
 
 #[test]
-fn complete_jobs_are_left_alone() {
-    let redis = chained();
-    redis.at(10).run("cancel done").shows(expect![[r#"
-        --- stderr
-        error: cannot cancel `done`: it is complete
-        hint: complete jobs are deleted in time, as `jobs-history` says
-        --- exit 5
-    "#]]);
-    redis.at(10).run("cancel done x --yes").shows(expect![[r#"
-        x
-        --- stderr
-        1 cancelled, 1 skipped
-          skipped  1  complete: done
-    "#]]);
-}
-
-#[test]
-fn a_job_with_dependents_is_kept() {
+fn a_job_with_dependents_is_kept_or_cancelled_with_them() {
     let redis = chained();
     redis.session(expect![[r#"
         10 $ qless cancel a
@@ -86,26 +82,8 @@ fn a_job_with_dependents_is_kept() {
           failed   1  `b` waits for it: a
                    1  `c` waits for it: b
         --- exit 5
-        10 $ qless cancel a --dry-run
-        --- stderr
-        error: cannot cancel `a`: `b` waits for it
-        hint: `--dependents cancel` also cancels the jobs that wait for it, `--dependents release` lets them run
+        10 $ qless cancel a --dry-run &>/dev/null
         --- exit 5
-    "#]]);
-    assert_eq!(jids(&redis), "a b c");
-    redis.at(10).run("cancel a b c --yes").shows(expect![[r#"
-            c
-            b
-            a
-            --- stderr
-            3 cancelled
-        "#]]);
-}
-
-#[test]
-fn dependents_are_cancelled_with_their_job() {
-    let redis = chained();
-    redis.session(expect![[r#"
         10 $ qless cancel a --dependents cancel
         --- stderr
         error: cannot ask whether to cancel 3 jobs on unix://DIR/s, 2 of them because they wait for others: b, c; nothing was changed
@@ -121,28 +99,46 @@ fn dependents_are_cancelled_with_their_job() {
           mail	depends	2	1970-01-01T00:00:05.000Z	1970-01-01T00:00:06.000Z
           mail	waiting	1	1970-01-01T00:00:04.000Z	1970-01-01T00:00:04.000Z
         would cancel a, and 2 jobs that wait for it
+        10 $ qless cancel b --dependents cancel --dry-run
+        b
+        c
+        --- stderr
+        Cancel 2 jobs on unix://DIR/s, 1 of them because they wait for others: c
+
+          mail	depends	2	1970-01-01T00:00:05.000Z	1970-01-01T00:00:06.000Z
+        would cancel b, and 1 job that waits for it
         10 $ qless cancel c --dependents cancel --dry-run
         c
         --- stderr
         would cancel c
+    "#]]);
+    assert_eq!(jids(&redis), "a b c");
+    redis.session(expect![[r#"
         10 $ qless cancel a --dependents cancel --yes -o ndjson
         {"jid":"a","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"waiting","state_after":null}
         {"jid":"b","result":"done","code":"ok","detail":"waited for a","queue":null,"state_before":null,"state_after":null}
         {"jid":"c","result":"done","code":"ok","detail":"waited for a","queue":null,"state_before":null,"state_after":null}
         {"summary":{"action":"cancel","dry_run":false,"context":null,"matched":3,"done":3,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
     "#]]);
-    assert_eq!(jids(&redis), "x");
+    assert_eq!(jids(&redis), "");
 }
 
 #[test]
-fn a_cascaded_job_that_is_also_named_is_reported_once() {
-    let redis = chained();
-    redis.session(expect![[r#"
+fn a_job_that_is_named_with_its_dependency_is_reported_once() {
+    chained().session(expect![[r#"
         10 $ qless cancel c a --dependents cancel --yes -o ndjson
         {"jid":"c","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"depends","state_after":null}
         {"jid":"a","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"waiting","state_after":null}
         {"jid":"b","result":"done","code":"ok","detail":"waited for a","queue":null,"state_before":null,"state_after":null}
         {"summary":{"action":"cancel","dry_run":false,"context":null,"matched":3,"done":3,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
+        --- stderr
+        3 cancelled
+    "#]]);
+    chained().session(expect![[r#"
+        10 $ qless cancel a b c --yes
+        c
+        b
+        a
         --- stderr
         3 cancelled
     "#]]);
@@ -210,53 +206,29 @@ fn several_jobs_are_cancelled_only_after_confirmation() {
 }
 
 #[test]
-fn a_running_job_is_taken_from_its_worker() {
-    let redis = chained();
-    redis.ok(10, "pop other --worker w");
-    redis.ok(11, "cancel x");
-    redis.at(12).run("complete x --worker w").exits(4);
-}
-
-#[test]
 fn a_chain_is_cancelled_across_slices() {
     let redis = Redis::start();
-    let depends = |n: usize| match n {
-        0 => "[]".to_string(),
-        n => format!("[\"j{}\"]", n - 1),
-    };
-    redis.calls((0..450).map(|n| {
-        let jid = format!("j{n}");
-        let words = [
-            "put",
-            "me",
-            "q",
-            &jid,
-            "K",
-            "{}",
-            "0",
-            "depends",
-            &depends(n),
-        ];
-        (1.0, words.map(String::from).to_vec())
-    }));
+    put_chain(&redis, 450);
     let jids: Vec<String> = (0..450).map(|n| format!("j{n}")).collect();
     let ran = redis.at(2).input(jids.join("\n")).run("cancel - --yes");
     assert_eq!(ran.ok().lines().count(), 450);
     assert_eq!(redis.ok(3, "jobs -o jid"), "");
 }
 
-/// The jids of the jobs in a file written by `--save`.
-fn saved(file: &std::path::Path) -> String {
-    let text = std::fs::read_to_string(file).unwrap();
-    let jids: Vec<String> = text
-        .lines()
-        .skip(1)
-        .map(|line| {
-            let line: serde_json::Value = serde_json::from_str(line).unwrap();
-            line["jid"].as_str().unwrap().to_string()
-        })
-        .collect();
-    jids.join(" ")
+/// The jids of the jobs in a file written by `--save`, beside the socket of the server.
+fn saved(redis: &Redis, file: &str) -> String {
+    let text = std::fs::read_to_string(redis.socket().with_file_name(file)).unwrap();
+    saved_jids(&text).join(" ")
+}
+
+/// The jids in the text of a file of `--save`.
+fn saved_jids(text: &str) -> Vec<String> {
+    let lines = text.lines().skip(1);
+    let jids = lines.map(|line| {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        line["jid"].as_str().unwrap().to_string()
+    });
+    jids.collect()
 }
 
 #[test]
@@ -264,54 +236,41 @@ fn jobs_are_saved_before_they_are_deleted() {
     use std::os::unix::fs::PermissionsExt;
 
     let redis = chained();
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("c.ndjson");
-    let to = format!("--save {}", file.display());
-    let cancel = |line: &str| {
-        redis
-            .at(10)
-            .hide(dir.path().to_str().unwrap(), "TMP")
-            .run(&format!("cancel {line} {to}"))
-    };
-    cancel("x --dry-run").shows(expect![[r#"
+    let file = redis.socket().with_file_name("saved");
+    redis.session(expect![[r#"
+        10 $ qless cancel x --dry-run --save DIR/saved
         x
         --- stderr
         would cancel x
     "#]]);
     assert!(!file.exists());
     let exported = redis.ok(10, "export x");
-    cancel("x --reason 'was a test'").shows(expect![[r#"
+    // Another command does not write to the file.
+    redis.session(expect![[r#"
+        10 $ qless cancel x --reason 'was a test' --save DIR/saved
         x
-    "#]]);
-    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
-    let lines = std::fs::read_to_string(&file).unwrap();
-    let mut lines = lines.lines();
-    let head: serde_json::Value = serde_json::from_str(lines.next().unwrap()).unwrap();
-    assert_eq!(
-        (&head["kind"], &head["prefix"], &head["at"], &head["jobs"]),
-        (
-            &"export".into(),
-            &"ql:".into(),
-            &"1970-01-01T00:00:10.000Z".into(),
-            &serde_json::Value::Null
-        )
-    );
-    let (line, cancelled) = lines.next().unwrap().split_once(",\"cancelled\":").unwrap();
-    assert_eq!(format!("{line}}}"), exported.lines().last().unwrap());
-    let cancelled: serde_json::Value =
-        serde_json::from_str(cancelled.strip_suffix('}').unwrap()).unwrap();
-    assert_eq!(cancelled["reason"], "was a test");
-    assert_eq!(cancelled["at"], "1970-01-01T00:00:10.000Z");
-    assert!(cancelled["by"].as_str().unwrap().contains('@'));
-    // Another command does not write to it.
-    cancel("c").shows(expect![[r#"
+        10 $ qless cancel c --save DIR/saved
         --- stderr
-        error: `TMP/c.ndjson` was begun by `qless cancel --save=TMP/c.ndjson x`, this is `qless cancel --save=TMP/c.ndjson c`; nothing was changed
+        error: `DIR/saved` was begun by `qless cancel --save=DIR/saved x`, this is `qless cancel --save=DIR/saved c`; nothing was changed
         hint: name another file
         --- exit 2
     "#]]);
-    assert_eq!(saved(&file), "x");
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let (head, line) = text.split_once('\n').unwrap();
+    assert_eq!(
+        pick(head, "[.kind, .prefix, .at, .jobs]"),
+        r#"["export","ql:","1970-01-01T00:00:10.000Z",null]"#
+    );
+    assert_eq!(
+        pick(line, "[.cancelled.reason, .cancelled.at]"),
+        r#"["was a test","1970-01-01T00:00:10.000Z"]"#
+    );
+    assert!(pick(line, ".cancelled.by").contains('@'));
+    let (line, _) = line.split_once(",\"cancelled\":").unwrap();
+    assert_eq!(format!("{line}}}"), exported.lines().last().unwrap());
+    assert_eq!(saved(&redis, "saved"), "x");
     assert_eq!(jids(&redis), "a b c");
 }
 
@@ -319,28 +278,24 @@ fn jobs_are_saved_before_they_are_deleted() {
 fn jobs_that_cannot_be_saved_are_not_deleted() {
     let redis = chained();
     let before = redis.dump();
+    let file = redis.socket().with_file_name("mine");
+    write_private(&file, "my own notes");
     redis.session(expect![[r#"
         10 $ qless cancel x c --yes --save /dev/full
         --- stderr
         error: cannot write `/dev/full`: no space left on device
         hint: make room on the disk, then run again with the same file
         --- exit 1
+        10 $ qless cancel x --save /no/where &>/dev/null
+        --- exit 1
+        10 $ qless cancel x --save '' &>/dev/null
+        --- exit 2
+        10 $ qless cancel x --save DIR/mine
+        --- stderr
+        error: `DIR/mine` exists and was not begun by `--save`
+        hint: name another file
+        --- exit 2
     "#]]);
-    redis.at(10).run("cancel x --save /no/where").exits(1);
-    redis.at(10).run("cancel x --save ''").exits(2);
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("mine");
-    write_private(&file, "my own notes");
-    redis
-        .at(10)
-        .hide(dir.path().to_str().unwrap(), "TMP")
-        .run(&format!("cancel x --save {}", file.display()))
-        .shows(expect![[r#"
-            --- stderr
-            error: `TMP/mine` exists and was not begun by `--save`
-            hint: name another file
-            --- exit 2
-        "#]]);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "my own notes");
     assert!(redis.dump() == before);
 }
@@ -348,52 +303,35 @@ fn jobs_that_cannot_be_saved_are_not_deleted() {
 #[test]
 fn cascaded_dependents_are_saved_too() {
     let redis = chained();
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("c");
-    let to = format!("--save {}", file.display());
     // A leftover of an older client lists it as a dependent of `a`, and it has no dependencies.
     redis.send(&["SADD", "ql:j:a-dependents", "x"]);
-    redis
-        .at(10)
-        .run(&format!("cancel a --dependents cancel {to}"))
-        .exits(9);
-    redis
-        .at(10)
-        .run(&format!("cancel a --dependents cancel --yes {to}"))
-        .shows(expect![[r#"
-            c
-            b
-            a
-            --- stderr
-            3 cancelled
-        "#]]);
-    assert_eq!(saved(&file), "c b a");
+    redis.session(expect![[r#"
+        10 $ qless cancel a --dependents cancel --save DIR/c &>/dev/null
+        --- exit 9
+        10 $ qless cancel a --dependents cancel --yes --save DIR/c
+        c
+        b
+        a
+        --- stderr
+        3 cancelled
+    "#]]);
+    assert_eq!(saved(&redis, "c"), "c b a");
     assert_eq!(jids(&redis), "x");
     // A tree of more jobs than one call takes, and one job that is released.
-    let put = |at: usize| {
-        let jid = format!("j{at:04}");
-        let depends = format!("[\"j{:04}\"]", at / 2);
-        let words = ["put", "", "q", &jid, "K", "{}", "0", "depends", &depends];
-        (1.0, words.map(str::to_owned).to_vec())
-    };
-    redis.calls((1..1500).map(put));
-    let file = dir.path().join("d");
-    let to = format!("--save {}", file.display());
-    let done = redis.json(
-        10,
-        &format!("cancel j0001 --dependents cancel --yes {to} -o json"),
-    );
-    assert_eq!(
-        (&done["matched"], &done["done"]),
-        (&1499.into(), &1499.into())
-    );
-    assert_eq!(saved(&file).split(' ').count(), 1499);
-    redis.ok(10, "put q K --jid top");
-    redis.ok(10, "put q K --jid low --depends top");
-    let file = dir.path().join("e");
-    let to = format!("--save {}", file.display());
-    redis.ok(10, &format!("cancel top --dependents release --yes {to}"));
-    assert_eq!(saved(&file), "top");
+    let jid = |at: usize| format!("j{at:04}");
+    redis.calls((1..1500).map(|at| put_call(&jid(at), &[jid(at / 2)])));
+    redis.session(expect![[r#"
+        10 $ qless cancel j0001 --dependents cancel --yes --save DIR/d -o json | jq -c '[.matched, .done]'
+        [1499,1499]
+        --- stderr
+        1499 cancelled
+        10 $ qless put q K --jid top &>/dev/null
+        10 $ qless put q K --jid low --depends top &>/dev/null
+        10 $ qless cancel top --dependents release --yes --save DIR/e
+        top
+    "#]]);
+    assert_eq!(saved(&redis, "d").split(' ').count(), 1499);
+    assert_eq!(saved(&redis, "e"), "top");
     assert_eq!(jids(&redis), "low x");
 }
 
@@ -403,25 +341,20 @@ fn a_job_that_changes_meanwhile_is_not_cancelled() {
     for jid in ["a", "b", "c"] {
         redis.ok(1, &format!("put q K --jid {jid}"));
     }
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("c");
-    let to = file.to_str().unwrap().to_string();
-    let args = [
-        "cancel", "a", "b", "c", "--yes", "--rate", "1/s", "--save", &to,
-    ];
-    let child = redis.qless().command().args(args).spawn().unwrap();
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
-    while redis.qless().run("get a").code() == 0 {
-        assert!(std::time::Instant::now() < deadline);
-    }
+    let file = redis.socket().with_file_name("c");
+    let line = format!("cancel a b c --yes --rate 1/s --save {}", file.display());
+    let cancel = redis.qless().start(&line);
+    until("the first job is cancelled", || {
+        redis.qless().run("get a").code() != 0
+    });
     redis.qless().run("log b seen").ok();
-    let ran = RunOutput::of_child(child).exits(0);
+    let ran = cancel.end().exits(0);
     assert_eq!(ran.stdout(), "a\nc\n");
     let printed = ran.stderr();
     assert!(printed.starts_with("2 cancelled, 1 skipped"), "{printed}");
     assert!(printed.contains("1  it changed meanwhile"), "{printed}");
     assert_eq!(jids(&redis), "b");
-    assert_eq!(saved(&file), "a c");
+    assert_eq!(saved(&redis, "c"), "a c");
     redis.must_be_clean();
 }
 
@@ -431,12 +364,8 @@ fn a_job_is_on_the_server_or_in_the_file_whenever_cancel_is_killed() {
 
     let redis = Redis::start();
     let jids: BTreeSet<String> = (0..900).map(|at| format!("j{at:04}")).collect();
-    redis.calls(jids.iter().map(|jid| {
-        let words = ["put", "", "q", jid, "K", "{}", "0"].map(str::to_owned);
-        (1.0, words.to_vec())
-    }));
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("c");
+    redis.calls(jids.iter().map(|jid| put_call(jid, &[])));
+    let file = redis.socket().with_file_name("c");
     let path = file.to_str().unwrap();
     let line = format!("cancel --queue q --save {path} --yes --rate 1500/s");
     let listed = || -> BTreeSet<String> {
@@ -454,10 +383,7 @@ fn a_job_is_on_the_server_or_in_the_file_whenever_cancel_is_killed() {
         let text = std::fs::read_to_string(&file).unwrap();
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         let mut there = listed();
-        there.extend(whole.lines().skip(1).map(|line| {
-            let line: serde_json::Value = serde_json::from_str(line).unwrap();
-            line["jid"].as_str().unwrap().to_string()
-        }));
+        there.extend(saved_jids(whole));
         assert!(there == jids);
         if done || kills > 50 {
             break;
@@ -504,44 +430,35 @@ fn a_dry_run_shows_states_and_the_first_ten_jids() {
         would cancel 12
           the first 10 jids are listed; `-v` or `-o ndjson` lists all
     "#]]);
-    let all = redis
-        .at(46)
-        .run("cancel --queue mail --dry-run -v")
-        .exits(0);
-    assert_eq!(all.stdout().lines().count(), 11);
-    let all = redis
-        .at(46)
-        .run("cancel --queue mail --dry-run -o ndjson")
-        .exits(0);
-    assert_eq!(all.stdout().lines().count(), 12);
-    let ids = redis
-        .at(46)
-        .run("cancel --queue mail --dry-run -o jid")
-        .exits(0);
-    assert_eq!(ids.stdout().lines().count(), 11);
+    for (flags, lines) in [("-v", 11), ("-o ndjson", 12), ("-o jid", 11)] {
+        let all = redis.ok(46, &format!("cancel --queue mail --dry-run {flags}"));
+        assert_eq!(all.lines().count(), lines, "{flags}");
+    }
 }
 
 #[test]
-fn cancelling_running_jobs_says_where_they_ran_and_for_how_long() {
-    let redis = Redis::start();
-    for (at, jid) in ["a", "b", "c"].into_iter().enumerate() {
-        redis.ok(at, &format!("put mail K --jid {jid}"));
-    }
-    redis.ok(5, "pop mail --count 2 --worker mx-1");
-    redis.ok(20, "log a halfway");
-    redis.at(46).run("cancel a --dry-run").shows(expect![[r#"
+fn running_jobs_are_taken_from_their_workers_which_are_named() {
+    Redis::start().session(expect![[r#"
+        0 $ qless put mail K --jid a &>/dev/null
+        1 $ qless put mail K --jid b &>/dev/null
+        2 $ qless put mail K --jid c &>/dev/null
+        5 $ qless pop mail --count 2 --worker mx-1 &>/dev/null
+        20 $ qless log a halfway
+        46 $ qless cancel a --dry-run
         a
         --- stderr
         would cancel a, running on `mx-1` for 41s
-    "#]]);
-    let document = redis.json(46, "cancel a --dry-run -o json");
-    assert_eq!(document["items"][0]["detail"], "running on `mx-1` for 41s");
-    redis.at(46).run("cancel a").shows(expect![[r#"
+        46 $ qless cancel a --dry-run -o json | jq -c .items[0].detail
+        "running on `mx-1` for 41s"
+        --- stderr
+        would cancel a, running on `mx-1` for 41s
+        46 $ qless cancel a
         a
         --- stderr
         cancelled a, running on `mx-1` for 41s
-    "#]]);
-    redis.at(47).run("cancel b c --yes").shows(expect![[r#"
+        46 $ qless complete a --worker mx-1 &>/dev/null
+        --- exit 4
+        47 $ qless cancel b c --yes
         b
         c
         --- stderr
@@ -553,54 +470,32 @@ fn cancelling_running_jobs_says_where_they_ran_and_for_how_long() {
 #[test]
 fn skipped_jobs_are_named() {
     let redis = Redis::start();
-    redis.ok(1, "put mail K --jid a");
-    redis.session(expect![[r#"
+    let many: Vec<String> = (10..32).map(|job| format!("a-missing-job-{job}")).collect();
+    redis.qless().input(many.join("\n")).session(expect![[r#"
+        1 $ qless put mail K --jid a &>/dev/null
         2 $ qless cancel a no-such-job-with-a-long-name other --yes
         a
         --- stderr
         1 cancelled, 2 skipped
           skipped  2  gone: no-such-job-with-a-long-name, other
+        3 $ qless cancel - --yes
+        --- stderr
+        0 cancelled, 22 skipped
+          skipped  22  gone:
+            a-missing-job-10, a-missing-job-11, a-missing-job-12, a-missing-job-13,
+            a-missing-job-14, a-missing-job-15, a-missing-job-16, a-missing-job-17,
+            a-missing-job-18, a-missing-job-19 and 12 more
+        --- exit 4
     "#]]);
-    let many: Vec<String> = (10..32).map(|job| format!("a-missing-job-{job}")).collect();
-    redis
-        .at(3)
-        .run(&format!("cancel {} --yes", many.join(" ")))
-        .shows(expect![[r#"
-            --- stderr
-            0 cancelled, 22 skipped
-              skipped  22  gone:
-                a-missing-job-10, a-missing-job-11, a-missing-job-12, a-missing-job-13,
-                a-missing-job-14, a-missing-job-15, a-missing-job-16, a-missing-job-17,
-                a-missing-job-18, a-missing-job-19 and 12 more
-            --- exit 4
-        "#]]);
-}
-
-#[test]
-fn a_dry_run_counts_a_single_dependent() {
-    let redis = Redis::start();
-    redis.ok(4, "put mail Send --jid a");
-    redis.ok(5, "put mail Send --jid b --depends a");
-    let told = redis.at(6).run("cancel a --dependents cancel --dry-run");
-    let told = told.stderr();
-    assert!(
-        told.ends_with("would cancel a, and 1 job that waits for it\n"),
-        "{told}"
-    );
 }
 
 #[test]
 fn jobs_with_many_dependents_take_several_calls() {
     let core = many_dependents();
     let qless = core.qless().at(10);
-    let found = qless.run("get p0 p1 p2 p3 p4 -o ndjson").ok();
-    let found: Vec<serde_json::Value> = found
-        .lines()
-        .map(|job| serde_json::from_str(job).unwrap())
-        .collect();
-    let counts = found
-        .iter()
-        .map(|job| job["dependents"].as_array().unwrap().len());
+    let found = qless.run("get p0 p1 p2 p3 p4 -o json").json();
+    let found = found["items"].as_array().unwrap().iter();
+    let counts = found.map(|job| job["dependents"].as_array().unwrap().len());
     assert_eq!(counts.collect::<Vec<_>>(), [9000; 5]);
     qless.session(expect![[r#"
         $ qless cancel p0
@@ -627,11 +522,9 @@ fn jobs_with_many_dependents_take_several_calls() {
         p4
         --- stderr
         5 cancelled
+        $ qless jobs --queue q --state waiting --count -o json | jq -c .waiting
+        9000
     "#]]);
-    let waiting = qless
-        .run("jobs --queue q --state waiting --count -o json")
-        .ok();
-    assert!(waiting.contains("9000"), "{waiting}");
 }
 
 #[test]
@@ -644,9 +537,7 @@ fn a_terminal_gets_the_first_jids_and_the_number_and_a_pipe_all() {
     };
     let cancel = |flags: &str| {
         fill();
-        let mut command = redis.at(2).command();
-        command.args(words(&format!("cancel --queue tmp --yes {flags}")));
-        let said = terminal::run(command, 100).stdout();
+        let said = redis.on_terminal(2, &format!("cancel --queue tmp --yes {flags}"));
         let listed = said.lines().filter(|line| line.starts_with('j')).count();
         (listed, said)
     };
@@ -661,18 +552,18 @@ fn a_terminal_gets_the_first_jids_and_the_number_and_a_pipe_all() {
     assert_eq!(piped.lines().count(), 13, "{piped}");
 }
 
-/// Three jobs of one lane.
-fn lane() -> Redis {
-    let redis = Redis::start();
+/// Puts three jobs of one lane.
+fn put_lane(redis: &Redis) {
     for at in 1..=3 {
         redis.ok(at, &format!("put mail K --jid l{at} --key k"));
     }
-    redis
 }
 
 #[test]
 fn a_job_behind_in_the_lane_is_no_dependent() {
-    lane().session(expect![[r#"
+    let redis = Redis::start();
+    put_lane(&redis);
+    redis.session(expect![[r#"
         10 $ qless cancel l2 --dry-run
         l2
         --- stderr
@@ -691,19 +582,16 @@ fn a_job_behind_in_the_lane_is_no_dependent() {
         11 $ qless jobs -o jid
         l1
         l3
+        11 $ qless cancel l1 l3 --yes &>/dev/null
     "#]]);
-    let dir = tempfile::tempdir().unwrap();
-    let redis = lane();
-    let saved = format!("--save {}", dir.path().join("saved").display());
-    for save in ["", &saved] {
+    let file = redis.socket().with_file_name("saved");
+    for save in [String::new(), format!("--save {}", file.display())] {
+        put_lane(&redis);
         redis.ok(10, "put mail K --jid d --depends l1");
         let line = format!("cancel l1 --dependents cancel --yes {save}");
-        assert_eq!(redis.at(11).run(&line).ok().lines().count(), 2, "{line}");
+        assert_eq!(redis.ok(11, &line).lines().count(), 2, "{line}");
         assert_eq!(redis.ok(12, "jobs -o jid"), "l2\nl3", "{line}");
         redis.ok(13, "cancel l2 l3 --yes");
-        for at in 1..=3 {
-            redis.ok(at, &format!("put mail K --jid l{at} --key k"));
-        }
     }
     redis.must_be_clean();
 }

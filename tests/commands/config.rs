@@ -6,7 +6,6 @@ use std::os::unix::fs::PermissionsExt;
 
 use expect_test::expect;
 
-use crate::support::qless::Qless;
 use crate::support::redis::Redis;
 
 fn configured() -> Redis {
@@ -24,60 +23,48 @@ fn configured() -> Redis {
 
 #[test]
 fn options_are_listed_with_default_and_meaning() {
-    configured()
-        .at(0)
-        .run("config list --headers always")
-        .shows(expect![[r#"
-            KEY	VALUE	DEFAULT	MEANING
-            backoff-factor	3	3	factor of the delay after each further lost lock
-            backoff-initial-delay	0	0	0: it runs again immediately; seconds a job waits after a lost lock, times the factor
-            grace-period	10	10	seconds a worker may still finish a job after its lock expires (0: none)
-            heartbeat	90	60	seconds a lock lasts between heartbeats (1m 30s; 0: a lock expires immediately)
-            images-max-concurrency	3	–	maximum number of jobs running at the same time in queue images (0: no limit)
-            jobs-failed-history	–	–	seconds failed jobs without dependents are kept; not set: for ever, with the script for qless-php 7 days
-            jobs-history	604800	604800	seconds completed jobs are kept (7d; 0: deleted immediately)
-            jobs-history-count	50000	50000	maximum number of completed jobs kept (0: none)
-            mail-heartbeat	300	–	seconds a lock lasts between heartbeats in queue mail (5m; 0: a lock expires immediately)
-            max-job-history	100	100	maximum number of history entries kept per job (0: no limit)
-            max-pop-scan	1000	1000	maximum number of jobs that a pop looks at to find some that their throttles let run
-            max-worker-age	86400	86400	seconds after which a silent worker is forgotten (1d; 0: immediately)
-            merge-max	1000	1000	maximum number of payloads of a merge job
-            odd	a b	–	unknown to the core
-        "#]]);
-}
-
-#[test]
-fn all_includes_unused_options() {
     let redis = configured();
-    let keys = redis.ok(0, "config list --all --columns key");
-    assert!(keys.lines().any(|key| key == "application"), "{keys}");
-    assert!(
-        !redis
-            .ok(0, "config list --columns key")
-            .contains("application")
-    );
+    redis.session(expect![[r#"
+        0 $ qless config list --headers always
+        KEY	VALUE	DEFAULT	MEANING
+        backoff-factor	3	3	factor of the delay after each further lost lock
+        backoff-initial-delay	0	0	0: it runs again immediately; seconds a job waits after a lost lock, times the factor
+        grace-period	10	10	seconds a worker may still finish a job after its lock expires (0: none)
+        heartbeat	90	60	seconds a lock lasts between heartbeats (1m 30s; 0: a lock expires immediately)
+        images-max-concurrency	3	–	maximum number of jobs running at the same time in queue images (0: no limit)
+        jobs-failed-history	–	–	seconds failed jobs without dependents are kept; not set: for ever, with the script for qless-php 7 days
+        jobs-history	604800	604800	seconds completed jobs are kept (7d; 0: deleted immediately)
+        jobs-history-count	50000	50000	maximum number of completed jobs kept (0: none)
+        mail-heartbeat	300	–	seconds a lock lasts between heartbeats in queue mail (5m; 0: a lock expires immediately)
+        max-job-history	100	100	maximum number of history entries kept per job (0: no limit)
+        max-pop-scan	1000	1000	maximum number of jobs that a pop looks at to find some that their throttles let run
+        max-worker-age	86400	86400	seconds after which a silent worker is forgotten (1d; 0: immediately)
+        merge-max	1000	1000	maximum number of payloads of a merge job
+        odd	a b	–	unknown to the core
+    "#]]);
+    let used = redis.ok(0, "config list --columns key");
+    assert!(!used.contains("application"), "{used}");
+    let all = redis.ok(0, "config list --all --columns key");
+    assert!(all.lines().any(|key| key == "application"), "{all}");
+    let raw = redis.ok(0, "api config.get");
+    assert_eq!(redis.ok(0, "config list -o raw"), raw);
 }
 
 #[test]
 fn one_option_is_printed_as_its_value() {
-    let redis = configured();
-    assert_eq!(redis.at(0).run("config get heartbeat").stdout(), "90\n");
-    assert_eq!(redis.at(0).run("config get grace-period").stdout(), "10\n");
-    assert_eq!(
-        redis.at(0).run("config get max-job-history").stdout(),
-        "100\n"
-    );
-    assert_eq!(redis.at(0).run("config get odd").stdout(), "a b\n");
-    redis.session(expect![[r#"
+    configured().session(expect![[r#"
+        0 $ qless config get heartbeat
+        90
+        0 $ qless config get grace-period
+        10
+        0 $ qless config get grace-period -o raw
+        10
+        0 $ qless config get max-job-history
+        100
+        0 $ qless config get odd
+        a b
         0 $ qless config get mail-heartbeat -o json | jq -c
         {"kind":"config","v":1,"total":1,"offset":0,"items":[{"key":"mail-heartbeat","value":"300","default":null,"known":true}]}
-    "#]]);
-}
-
-#[test]
-fn an_unset_option_is_not_found() {
-    let redis = configured();
-    redis.session(expect![[r#"
         0 $ qless config get test-heartbeat
         --- stderr
         error: option `test-heartbeat` is not set
@@ -92,23 +79,9 @@ fn an_unset_option_is_not_found() {
 }
 
 #[test]
-fn raw_prints_the_reply_of_config_get() {
-    let redis = configured();
-    let printed = redis.at(0).run("api config.get").stdout();
-    assert_eq!(redis.at(0).run("config list -o raw").stdout(), printed);
-    assert_eq!(
-        redis.at(0).run("config get grace-period -o raw").stdout(),
-        "10\n"
-    );
-}
-
-#[test]
 fn known_options_are_checked() {
-    let redis = Redis::start();
-    redis.session(expect![[r#"
+    Redis::start().session(expect![[r#"
         0 $ qless config set heartbeat 2m images-max-concurrency 5
-        0 $ qless config get heartbeat
-        120
         0 $ qless config get images-max-concurrency
         5
         0 $ qless config set grace-period 0 jobs-history 1.5 -o json | jq -c
@@ -129,14 +102,29 @@ fn known_options_are_checked() {
         --- stderr
         error: `jobs-history` expects seconds, or a duration such as `5m`, not `-1`
         --- exit 2
+        0 $ qless config set backoff-factor -1
+        --- stderr
+        error: `backoff-factor` expects a number of at least 0, not `-1`
+        --- exit 2
         0 $ qless config set heartbeat &>/dev/null
         --- exit 2
         0 $ qless config set heartbeat 5 grace-period
         --- stderr
         error: `grace-period` has no value
         --- exit 2
+        0 $ qless config get heartbeat
+        120
+        0 $ qless config get jobs-failed-history &>/dev/null
+        --- exit 4
+        0 $ qless config set jobs-failed-history 30d backoff-factor 1.5 &>/dev/null
+        0 $ qless config get jobs-failed-history
+        2592000
+        0 $ qless config get backoff-factor
+        1.5
+        0 $ qless config unset jobs-failed-history --yes &>/dev/null
+        0 $ qless config get jobs-failed-history &>/dev/null
+        --- exit 4
     "#]]);
-    assert_eq!(redis.ok(0, "config get heartbeat"), "120");
 }
 
 #[test]
@@ -183,8 +171,7 @@ fn unknown_options_need_force() {
 
 #[test]
 fn unsetting_an_option_restores_its_default() {
-    let redis = configured();
-    redis.session(expect![[r#"
+    configured().session(expect![[r#"
         0 $ qless config unset heartbeat
         --- stderr
         error: cannot ask whether to unset `heartbeat`; nothing was changed
@@ -201,59 +188,29 @@ fn unsetting_an_option_restores_its_default() {
         --- stderr
         error: option `odd` does not exist
         --- exit 4
+        0 $ qless config unset grace-period --yes &>/dev/null
     "#]]);
-    redis.ok(0, "config unset grace-period --yes");
 }
 
 #[test]
 fn a_dump_is_an_object_of_the_options_that_are_set() {
-    let redis = configured();
-    redis.at(0).run("config dump").shows(expect![[r#"
+    configured().session(expect![[r#"
+        0 $ qless config dump
         {
           "heartbeat": "90",
           "images-max-concurrency": "3",
           "mail-heartbeat": "300",
           "odd": "a b"
         }
+        0 $ qless config dump -o json | jq -c '[.kind, .total, .items[].key, .items[].known]'
+        ["config",4,"heartbeat","images-max-concurrency","mail-heartbeat","odd",true,true,true,false]
+        0 $ qless config dump -o json | jq -c .items[0]
+        {"key":"heartbeat","value":"90","default":"60","known":true}
+        0 $ qless config dump -o raw &>/dev/null
+        --- exit 2
+        0 $ qless config dump --prefix x:
+        {}
     "#]]);
-    redis.at(0).run("config dump -o json").shows(expect![[r#"
-            {
-              "kind": "config",
-              "v": 1,
-              "total": 4,
-              "offset": 0,
-              "items": [
-                {
-                  "key": "heartbeat",
-                  "value": "90",
-                  "default": "60",
-                  "known": true
-                },
-                {
-                  "key": "images-max-concurrency",
-                  "value": "3",
-                  "default": null,
-                  "known": true
-                },
-                {
-                  "key": "mail-heartbeat",
-                  "value": "300",
-                  "default": null,
-                  "known": true
-                },
-                {
-                  "key": "odd",
-                  "value": "a b",
-                  "default": null,
-                  "known": false
-                }
-              ]
-            }
-        "#]]);
-    Redis::start().at(0).run("config dump").shows(expect![[r#"
-            {}
-        "#]]);
-    redis.at(0).run("config dump -o raw").exits(2);
 }
 
 #[test]
@@ -264,43 +221,29 @@ fn a_dump_file_is_complete_and_private() {
     std::fs::write(&path, "old").unwrap();
     let link = dir.path().join("link");
     std::os::unix::fs::symlink(&path, &link).unwrap();
-    let run = |line: String| {
-        let dir = dir.path().to_str().unwrap();
-        redis.at(0).hide(dir, "FILES").run(&line)
-    };
-    run(format!("config dump {} -o json", link.display())).shows(expect![[r#"
-        {
-          "kind": "done",
-          "v": 1,
-          "action": "config dump",
-          "targets": [
-            "FILES/link"
-          ]
-        }
-    "#]]);
-    assert_eq!(
-        std::fs::read_to_string(&path).unwrap(),
-        redis.at(0).run("config dump").stdout()
-    );
-    let mode = std::fs::metadata(&path).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
-    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
-    run(format!("config dump {}/none/q.json", dir.path().display())).shows(expect![[r#"
+    let qless = redis.at(0).hide(dir.path().to_str().unwrap(), "FILES");
+    qless.session(expect![[r#"
+        $ qless config dump FILES/link -o json | jq -c
+        {"kind":"done","v":1,"action":"config dump","targets":["FILES/link"]}
+        $ qless config dump FILES/none/q.json
         --- stderr
         error: cannot write `FILES/none/q.json`: no such file or directory
         --- exit 1
-    "#]]);
-    run(format!("config dump {}", dir.path().display())).shows(expect![[r#"
+        $ qless config dump FILES
         --- stderr
         error: cannot write `FILES`: is a directory
         --- exit 1
     "#]]);
+    let dump = qless.run("config dump").stdout();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), dump);
+    let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
     // No temporary file remains.
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
-    assert_eq!(
-        redis.at(0).run("config dump /dev/stdout").stdout(),
-        redis.at(0).run("config dump -").stdout()
-    );
+    for stdout in ["/dev/stdout", "-"] {
+        assert_eq!(qless.run(&format!("config dump {stdout}")).stdout(), dump);
+    }
 }
 
 #[test]
@@ -308,19 +251,9 @@ fn loading_a_dump_twice_changes_nothing_the_second_time() {
     let from = configured();
     let to = Redis::start();
     let dump = from.at(0).run("config dump").stdout();
-    let load = |line: &str| to.at(0).input(&dump).run(line);
-    load("config load - -o json").shows(expect![[r#"
-        {
-          "kind": "done",
-          "v": 1,
-          "action": "config load",
-          "targets": [
-            "heartbeat",
-            "images-max-concurrency",
-            "mail-heartbeat",
-            "odd"
-          ]
-        }
+    to.at(0).input(&dump).session(expect![[r#"
+        $ qless config load - -o json | jq -c
+        {"kind":"done","v":1,"action":"config load","targets":["heartbeat","images-max-concurrency","mail-heartbeat","odd"]}
         --- stderr
         + heartbeat: 90
         + images-max-concurrency: 3
@@ -329,26 +262,21 @@ fn loading_a_dump_twice_changes_nothing_the_second_time() {
     "#]]);
     assert_eq!(to.at(0).run("config dump").stdout(), dump);
     let before = to.dump();
-    load("config load -").shows(expect![[r#"
+    to.at(0).input(&dump).session(expect![[r#"
+        $ qless config load -
         --- stderr
         nothing to change: the options already have these values
-    "#]]);
-    load("config load - --force --clear -o json").shows(expect![[r#"
-        {
-          "kind": "done",
-          "v": 1,
-          "action": "config load",
-          "targets": []
-        }
+        $ qless config load - --force --clear -o json | jq -c
+        {"kind":"done","v":1,"action":"config load","targets":[]}
         --- stderr
         nothing to change: the options already have these values
     "#]]);
     assert_eq!(to.dump(), before);
     // What another client has set is as it was, also if `config set` refuses it.
     for wrong in ["heartbeat soon", "hartbeat 5"] {
-        from.at(0).run(&format!("api config.set {wrong}")).ok();
+        from.ok(0, &format!("api config.set {wrong}"));
     }
-    let dump = from.at(0).run("config dump").stdout();
+    let dump = from.ok(0, "config dump");
     from.at(0).input(&dump).run("config load -").ok();
     to.at(0).input(&dump).run("config load -").exits(4);
 }
@@ -360,7 +288,8 @@ fn a_document_is_loaded_too_even_with_names_that_are_not_text() {
         let words = [&b"config"[..], b"set", key, b"7"];
         from.at(0).args(words.map(OsStr::from_bytes)).exits(0);
     }
-    from.at(0).run("config dump").shows(expect![[r#"
+    from.session(expect![[r#"
+        0 $ qless config dump
         --- stderr
         error: cannot write option `caf\xe9-heartbeat` as JSON: its name or value is not UTF-8
         hint: `qless config dump -o json` has it in base64, and `config load` reads that, too
@@ -368,8 +297,8 @@ fn a_document_is_loaded_too_even_with_names_that_are_not_text() {
     "#]]);
     let document = from.at(0).run("config dump -o json").stdout();
     let to = Redis::start();
-    let load = || to.at(0).input(&document).run("config load - --force");
-    load().shows(expect![[r#"
+    to.at(0).input(&document).session(expect![[r#"
+        $ qless config load - --force
         --- stderr
         + application: 7
         + caf\xe9-heartbeat: 7
@@ -377,8 +306,7 @@ fn a_document_is_loaded_too_even_with_names_that_are_not_text() {
         + images-max-concurrency: 3
         + mail-heartbeat: 300
         + odd: a b
-    "#]]);
-    load().shows(expect![[r#"
+        $ qless config load - --force
         --- stderr
         nothing to change: the options already have these values
     "#]]);
@@ -388,20 +316,18 @@ fn a_document_is_loaded_too_even_with_names_that_are_not_text() {
 #[test]
 fn loading_lists_its_changes() {
     let redis = configured();
-    let load = |line: &str| {
-        let options = r#"{"heartbeat": 2, "mail-heartbeat": "5m", "jobs-history": "2d"}"#;
-        redis.at(0).input(options).run(line)
-    };
+    let options = r#"{"heartbeat": 2, "mail-heartbeat": "5m", "jobs-history": "2d"}"#;
+    let qless = redis.at(0).input(options);
     let before = redis.dump();
-    load("config load - --clear -n").shows(expect![[r#"
+    qless.session(expect![[r#"
+        $ qless config load - --clear -n
         --- stderr
         ~ heartbeat: 90 -> 2
         - images-max-concurrency: 3
         + jobs-history: 172800
         - odd: a b
         would change 4 options (1 added, 1 changed, 2 removed)
-    "#]]);
-    load("config load - --clear").shows(expect![[r#"
+        $ qless config load - --clear
         --- stderr
         ~ heartbeat: 90 -> 2
         - images-max-concurrency: 3
@@ -410,56 +336,43 @@ fn loading_lists_its_changes() {
         error: cannot ask whether to change 4 options (1 added, 1 changed, 2 removed) on unix://DIR/s; nothing was changed
         hint: add `--yes`
         --- exit 9
+        $ qless config load - --clear --yes --read-only &>/dev/null
+        --- exit 9
     "#]]);
-    load("config load - --clear --yes --read-only").exits(9);
     assert_eq!(redis.dump(), before);
-    load("config load -").shows(expect![[r#"
+    qless.session(expect![[r#"
+        $ qless config load -
         --- stderr
         ~ heartbeat: 90 -> 2
         + jobs-history: 172800
-    "#]]);
-    assert_eq!(redis.ok(0, "config get odd"), "a b");
-    load("config load - --clear --yes -o json").shows(expect![[r#"
-        {
-          "kind": "done",
-          "v": 1,
-          "action": "config load",
-          "targets": [
-            "images-max-concurrency",
-            "odd"
-          ]
-        }
+        $ qless config get odd
+        a b
+        $ qless config load - --clear --yes -o json | jq -c
+        {"kind":"done","v":1,"action":"config load","targets":["images-max-concurrency","odd"]}
         --- stderr
         - images-max-concurrency: 3
         - odd: a b
-    "#]]);
-    redis.at(0).run("config dump").shows(expect![[r#"
+        $ qless config dump
         {
           "heartbeat": "2",
           "jobs-history": "172800",
           "mail-heartbeat": "300"
         }
+        $ printf '{}' | qless config load - --clear --yes -q
+        $ qless config dump
+        {}
     "#]]);
-    redis
-        .at(0)
-        .input("{}")
-        .run("config load - --clear --yes -q")
-        .shows(expect![[r#""#]]);
-    assert_eq!(redis.ok(0, "config dump"), "{}");
 }
 
 #[test]
 fn a_default_value_in_a_dump_is_set_once() {
+    let options = r#"{"application": "qless", "heartbeat": 60}"#;
     let redis = Redis::start();
-    let load = || {
-        let options = r#"{"application": "qless", "heartbeat": 60}"#;
-        redis.at(0).input(options).run("config load -")
-    };
-    load().shows(expect![[r#"
+    redis.at(0).input(options).session(expect![[r#"
+        $ qless config load -
         --- stderr
         + heartbeat: 60
-    "#]]);
-    load().shows(expect![[r#"
+        $ qless config load -
         --- stderr
         nothing to change: the options already have these values
     "#]]);
@@ -469,76 +382,63 @@ fn a_default_value_in_a_dump_is_set_once() {
 fn an_invalid_dump_changes_nothing() {
     let redis = configured();
     let before = redis.dump();
-    let load = |options: &str| {
-        let line = "config load - --clear --yes";
-        redis.at(0).input(options).run(line)
-    };
-    load("{\"heartbeat\": 5,\n \"grace-period\" 5}").shows(expect![[r#"
+    redis.session(expect![[r#"
+        0 $ printf '{"heartbeat": 5,\n "grace-period" 5}' | qless config load - --clear --yes
         --- stderr
         error: the configuration is not JSON: line 2, column 17: expected `:` at `5`
         --- exit 2
-    "#]]);
-    load("[]").shows(expect![[r#"
+        0 $ printf '[]' | qless config load - --clear --yes
         --- stderr
         error: the configuration is not a JSON object
         hint: name options with their values: `{"heartbeat": 90}`
         --- exit 2
-    "#]]);
-    load("").shows(expect![[r#"
+        0 $ qless config load - --clear --yes
         --- stderr
         error: the configuration is not JSON: line 1, column 1: it is empty, a value was expected
         --- exit 2
-    "#]]);
-    load(r#"{"heartbeat": 5, "heartbeat": 6}"#).shows(expect![[r#"
+        0 $ printf '{"heartbeat": 5, "heartbeat": 6}' | qless config load - --clear --yes
         --- stderr
         error: the configuration names `heartbeat` twice
         --- exit 2
-    "#]]);
-    load(r#"{"heartbeat": null}"#).shows(expect![[r#"
+        0 $ printf '{"heartbeat": null}' | qless config load - --clear --yes
         --- stderr
         error: `heartbeat` expects a text or a number, not `null`
         --- exit 2
-    "#]]);
-    load(r#"{"grace-period": 5, "heartbeat": "soon"}"#).shows(expect![[r#"
+        0 $ printf '{"grace-period": 5, "heartbeat": "soon"}' | qless config load - --clear --yes
         --- stderr
         error: `heartbeat` expects seconds, or a duration such as `5m`, not `soon`
         hint: nothing was changed; without it in the file, `heartbeat` stays as it is
         --- exit 2
-    "#]]);
-    load(r#"{"grace-period": 5, "hartbeat": 5}"#).shows(expect![[r#"
+        0 $ printf '{"grace-period": 5, "hartbeat": 5}' | qless config load - --clear --yes
         --- stderr
         error: option `hartbeat` does not exist
         hint: did you mean `heartbeat`?
         --- exit 4
-    "#]]);
-    load(r#"{"kind": "config", "items": [{"key": "heartbeat"}]}"#).shows(expect![[r#"
+        0 $ printf '{"kind": "config", "items": [{"key": "heartbeat"}]}' | qless config load - --clear --yes
         --- stderr
         error: an item of the configuration has no `key` and `value`
         --- exit 2
-    "#]]);
-    redis.at(0).run("config load /none").shows(expect![[r#"
+        0 $ qless config load /none
         --- stderr
         error: cannot read `/none`: no such file or directory
         --- exit 2
+        0 $ qless config load &>/dev/null
+        --- exit 2
     "#]]);
-    redis.at(0).run("config load").exits(2);
     assert_eq!(redis.dump(), before);
-}
-
-#[test]
-fn a_file_is_checked_without_a_server() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("q.json");
-    std::fs::write(&path, "{\n  \"heartbeat\": 5m\n}").unwrap();
-    Qless::bare()
-        .hide(dir.path().to_str().unwrap(), "FILES")
-        .env("QLESS_REDIS_URL", "unix:///none")
-        .run(&format!("config load {}", path.display()))
-        .shows(expect![[r#"
-            --- stderr
-            error: `FILES/q.json` is not JSON: line 2, column 17: expected `,` or `}` at `m`
-            --- exit 2
-        "#]]);
+    // A file is checked without a server.
+    std::fs::write(
+        redis.socket().with_file_name("q.json"),
+        "{\n  \"heartbeat\": 5m\n}",
+    )
+    .unwrap();
+    let away = redis.qless().env("QLESS_REDIS_URL", "unix:///none");
+    away.session(expect![[r#"
+        $ qless config load DIR/q.json
+        --- stderr
+        error: `DIR/q.json` is not JSON: line 2, column 17: expected `,` or `}` at `m`
+        --- exit 2
+    "#]]);
 }
 
 #[test]
@@ -607,33 +507,4 @@ fn the_meaning_of_a_value_is_listed() {
         merge-max	1000	maximum number of payloads of a merge job
         test-max-concurrency	many	not a number, so it has no effect; maximum number of jobs running at the same time in queue test
     "#]]);
-}
-
-#[test]
-fn an_option_without_a_default_is_listed_and_can_be_set() {
-    let redis = Redis::start();
-    let list = redis.ok(0, "config list");
-    let line = list
-        .lines()
-        .find(|line| line.starts_with("jobs-failed-history"));
-    assert_eq!(
-        line,
-        Some(
-            "jobs-failed-history\t–\t–\tseconds failed jobs without dependents are kept; not set: for ever, with the script for qless-php 7 days"
-        )
-    );
-    assert_eq!(redis.at(0).run("config get jobs-failed-history").code(), 4);
-    redis.session(expect![[r#"
-        0 $ qless config set jobs-failed-history 30d backoff-factor 1.5 &>/dev/null
-        0 $ qless config get jobs-failed-history
-        2592000
-        0 $ qless config get backoff-factor
-        1.5
-        0 $ qless config set backoff-factor -1
-        --- stderr
-        error: `backoff-factor` expects a number of at least 0, not `-1`
-        --- exit 2
-        0 $ qless config unset jobs-failed-history --yes &>/dev/null
-    "#]]);
-    assert_eq!(redis.at(0).run("config get jobs-failed-history").code(), 4);
 }

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::Command;
 
 use expect_test::expect;
-use serde_json::json;
 
 use crate::support::config::ConfigHome;
 use crate::support::qless::Qless;
@@ -47,10 +46,26 @@ fn on_terminal(qless: &Qless, args: &[&str]) -> String {
 #[test]
 fn contexts_are_listed_with_a_mark_at_the_current_one() {
     let home = ConfigHome::new(FILE);
-    home.run("context").shows(expect![[r#"
+    home.qless().session(expect![[r#"
+        $ qless context
         *	local	redis://127.0.0.1:6379/0	
         	prod	rediss://ops:***@redis.prod.example:6380/0	protected
         	viewer	redis://replica.prod.example:6379/0	read-only
+        $ qless context list --columns nme
+        --- stderr
+        error: `--columns`: no column is called `nme`
+        hint: the columns are used, name, redis, flags
+        --- exit 2
+        $ qless context -o jid &>/dev/null
+        --- exit 2
+        $ qless context list -o ndjson
+        {"name":"local","redis":"redis://127.0.0.1:6379/0","prefix":null,"label":"local","protected":false,"read_only":false,"password":null,"default":true,"used":true}
+        {"name":"prod","redis":"rediss://ops:***@redis.prod.example:6380/0","prefix":null,"label":"PROD","protected":true,"read_only":false,"password":"password-command","default":false,"used":false}
+        {"name":"viewer","redis":"redis://replica.prod.example:6379/0","prefix":null,"label":"viewer","protected":false,"read_only":true,"password":null,"default":false,"used":false}
+        $ qless context -o json | jq -c '[.kind, .total, .items[].name]'
+        ["contexts",3,"local","prod","viewer"]
+        $ qless context show prod -o json | jq -c '[.kind, .total, .items[].name]'
+        ["contexts",1,"prod"]
     "#]]);
     expect![[r#"
            NAME    REDIS                                       FLAGS
@@ -60,46 +75,23 @@ fn contexts_are_listed_with_a_mark_at_the_current_one() {
     "#]]
     .assert_eq(&on_terminal(&home.qless(), &["context"]));
     let named = home.qless().env("QLESS_CONTEXT", "viewer");
-    named
-        .run("context list --columns used,name")
-        .shows(expect![[r#"
+    named.session(expect![[r#"
+        $ qless context list --columns used,name
         	local
         	prod
         *	viewer
     "#]]);
-    home.run("context list --columns nme").shows(expect![[r#"
-        --- stderr
-        error: `--columns`: no column is called `nme`
-        hint: the columns are used, name, redis, flags
-        --- exit 2
-    "#]]);
-    home.run("context -o jid").exits(2);
-}
-
-#[test]
-fn contexts_are_printed_as_documents() {
-    let home = ConfigHome::new(FILE);
-    home.run("context list -o ndjson").shows(expect![[r#"
-        {"name":"local","redis":"redis://127.0.0.1:6379/0","prefix":null,"label":"local","protected":false,"read_only":false,"password":null,"default":true,"used":true}
-        {"name":"prod","redis":"rediss://ops:***@redis.prod.example:6380/0","prefix":null,"label":"PROD","protected":true,"read_only":false,"password":"password-command","default":false,"used":false}
-        {"name":"viewer","redis":"redis://replica.prod.example:6379/0","prefix":null,"label":"viewer","protected":false,"read_only":true,"password":null,"default":false,"used":false}
-    "#]]);
-    let list = home.run("context -o json").json();
-    assert_eq!(list["kind"], "contexts");
-    assert_eq!(list["total"], 3);
-    let one = home.run("context show prod -o json").json();
-    assert_eq!(one["items"].as_array().unwrap().len(), 1);
-    assert_eq!(one["items"][0]["name"], "prod");
 }
 
 #[test]
 fn without_a_file_there_are_no_contexts() {
     let home = ConfigHome::empty();
-    home.run("context").shows(expect![""]);
-    assert_eq!(home.run("context -o json").json()["items"], json!([]));
     let seen = on_terminal(&home.qless(), &["context"]);
     assert!(seen.starts_with("no contexts\nhint: "), "{seen}");
     home.qless().session(expect![[r#"
+        $ qless context
+        $ qless context -o json | jq -c .items
+        []
         $ qless context --config here.toml
         --- stderr
         error: cannot read config file `here.toml`: no such file or directory
@@ -121,7 +113,8 @@ fn without_a_file_there_are_no_contexts() {
 #[test]
 fn one_context_is_shown_in_full() {
     let home = ConfigHome::new(FILE);
-    home.run("context show").shows(expect![[r#"
+    home.qless().session(expect![[r#"
+        $ qless context show
         name	local
         redis	redis://127.0.0.1:6379/0
         prefix	–
@@ -129,8 +122,7 @@ fn one_context_is_shown_in_full() {
         label	local
         flags	–
         default	yes
-    "#]]);
-    home.run("context show prod").shows(expect![[r#"
+        $ qless context show prod
         name	prod
         redis	rediss://ops:***@redis.prod.example:6380/0
         prefix	–
@@ -138,25 +130,24 @@ fn one_context_is_shown_in_full() {
         label	PROD
         flags	protected
         default	no
-    "#]]);
-    assert_eq!(
-        home.run("context show --context viewer").ok(),
-        home.run("context show viewer").ok()
-    );
-    home.run("context show prdo").shows(expect![[r#"
+        $ qless context show prdo
         --- stderr
         error: context `prdo` does not exist
         hint: did you mean `prod`?
         --- exit 4
-    "#]]);
-    home.run("context show --context zzz").shows(expect![[r#"
+        $ qless context show --context zzz
         --- stderr
         error: context `zzz` does not exist
         hint: `qless context` lists those that there are
         --- exit 4
     "#]]);
+    assert_eq!(
+        home.run("context show --context viewer").ok(),
+        home.run("context show viewer").ok()
+    );
     let home = ConfigHome::new("[context.a]\nredis = 'redis://h'\n");
-    home.run("context show").shows(expect![[r#"
+    home.qless().session(expect![[r#"
+        $ qless context show
         --- stderr
         error: no context is in use
         hint: name one, or make one the default: `qless context use NAME`
@@ -167,28 +158,36 @@ fn one_context_is_shown_in_full() {
 #[test]
 fn changing_the_default_keeps_the_rest_of_the_file() {
     let home = ConfigHome::new(FILE);
-    home.run("context use prod --dry-run").shows(expect![[r#"
+    home.qless().session(expect![[r#"
+        $ qless context use prod --dry-run
         --- stderr
         would make `prod` the default context
     "#]]);
     assert_eq!(home.text(), FILE);
-    home.run("context use prod").shows(expect![""]);
     let expected = FILE.replace("default = \"local\"", "default = \"prod\"");
-    assert_eq!(home.text(), expected);
-    home.run("context use prod").ok();
-    assert_eq!(home.text(), expected);
-    home.run("context use gone").exits(4);
-    assert_eq!(home.text(), expected);
+    for (name, code) in [("prod", 0), ("prod", 0), ("gone", 4)] {
+        home.run(&format!("context use {name}")).exits(code);
+        assert_eq!(home.text(), expected);
+    }
     home.qless().session(expect![[r#"
         $ qless context use viewer -o json | jq -c
         {"kind":"done","v":1,"action":"context use","targets":["viewer"]}
     "#]]);
-    let home = ConfigHome::new("[context.a]\nredis = \"redis://h\"\n");
+    let table = "[context.a]\nredis = \"redis://h\"\n";
+    home.write(table);
     home.run("context use a").ok();
-    assert_eq!(
-        home.text(),
-        "default = \"a\"\n\n[context.a]\nredis = \"redis://h\"\n"
-    );
+    assert_eq!(home.text(), format!("default = \"a\"\n\n{table}"));
+    home.write(&format!("default = \"gone\"\n{table}"));
+    home.qless().session(expect![[r#"
+        $ qless queues
+        --- stderr
+        error: config file `HOME/qless/config.toml`, line 1, column 11: `default` names no context, `gone` does not exist
+        hint: known are a
+        --- exit 2
+        $ qless context use a
+        $ qless context list --columns used,name
+        *	a
+    "#]]);
 }
 
 #[test]
@@ -196,19 +195,19 @@ fn a_context_is_removed_with_its_comments() {
     let home = ConfigHome::new(FILE);
     home.run("context remove prod --dry-run").ok();
     assert_eq!(home.text(), FILE);
-    home.run("context remove prod").shows(expect![""]);
-    let (before, after) = FILE.split_once("# the big one").unwrap();
+    home.run("context remove prod").ok();
+    let (before, after) = FILE.split_once("\n# the big one").unwrap();
     let after = &after[after.find("\n[context.viewer]").unwrap()..];
-    assert_eq!(
-        home.text(),
-        format!("{}{after}", before.trim_end_matches('\n').to_owned() + "\n")
-    );
-    home.run("context remove prod").exits(4);
-    home.run("context remove local").shows(expect![[r#"
+    assert_eq!(home.text(), format!("{before}{after}"));
+    home.qless().session(expect![[r#"
+        $ qless context remove prod &>/dev/null
+        --- exit 4
+        $ qless context remove local
         --- stderr
         `local` was the default; there is none now
+        $ qless context remove viewer
+        $ qless context
     "#]]);
-    home.run("context remove viewer").shows(expect![""]);
     expect![[r##"
         # of the whole file
 
@@ -220,7 +219,6 @@ fn a_context_is_removed_with_its_comments() {
         # the end
     "##]]
     .assert_eq(&home.text());
-    home.run("context").shows(expect![""]);
 }
 
 #[test]
@@ -237,12 +235,16 @@ fn a_context_is_added_from_flags() {
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&home.path()), 0o600);
     assert_eq!(mode(home.path().parent().unwrap()), 0o700);
-    home.run("context add viewer --redis redis://replica:6379 --read-only --password-env PW")
-        .shows(expect![""]);
-    let later = "context add later --redis redis-sentinel://a,b/0?master=m";
-    home.run(later).shows(expect![""]);
-    let tls = "context add tls --redis rediss://h --tls-ca /etc/ca.pem --tls-cert /c --tls-key /k";
-    home.run(tls).shows(expect![""]);
+    home.qless().session(expect![[r#"
+        $ qless context add viewer --redis redis://replica:6379 --read-only --password-env PW
+        $ qless context add later --redis redis-sentinel://a,b/0?master=m
+        $ qless context add tls --redis rediss://h --tls-ca /etc/ca.pem --tls-cert /c --tls-key /k
+        $ qless context add prod --redis redis://h
+        --- stderr
+        error: context `prod` exists already
+        hint: remove it first, or edit the file
+        --- exit 5
+    "#]]);
     expect![[r#"
         [context.prod]
         redis = "redis://ops@redis.prod.example:6380/0"
@@ -266,12 +268,6 @@ fn a_context_is_added_from_flags() {
         tls-key = "/k"
     "#]]
     .assert_eq(&home.text());
-    home.run(add).shows(expect![[r#"
-        --- stderr
-        error: context `prod` exists already
-        hint: remove it first, or edit the file
-        --- exit 5
-    "#]]);
 }
 
 #[test]
@@ -303,29 +299,37 @@ fn an_invalid_context_is_not_added() {
 
 #[test]
 fn contexts_are_added_after_comments_and_in_any_notation() {
-    let home = ConfigHome::new("# only a comment\n");
-    home.run("context add 'a b.c' --redis redis://h").ok();
-    assert_eq!(
-        home.text(),
-        "# only a comment\n\n[context.\"a b.c\"]\nredis = \"redis://h\"\n"
-    );
-    assert_eq!(home.run("context show 'a b.c'").code(), 0);
-    home.write("[context.a]\nredis = \"redis://h\"\n\n# the end\n");
-    home.run("context add b --redis redis://h").ok();
-    assert_eq!(
-        home.text(),
-        "[context.a]\nredis = \"redis://h\"\n\n# the end\n\n[context.b]\nredis = \"redis://h\"\n"
-    );
-    home.write("context = { a = { redis = \"redis://h\" } }\n");
-    home.run("context add b --redis redis://g").ok();
-    assert_eq!(home.run("context list --columns name").ok(), "a\nb");
-    home.run("context remove a").ok();
-    assert_eq!(home.run("context list --columns name").ok(), "b");
-    home.write("context.a.redis = \"redis://h\"\n");
-    home.run("context add b --redis redis://g").ok();
-    assert_eq!(home.run("context list --columns name").ok(), "a\nb");
-    home.run("context remove a").ok();
-    assert_eq!(home.run("context list --columns name").ok(), "b");
+    let home = ConfigHome::new("");
+    for (name, before, added) in [
+        ("a b.c", "# only a comment\n", "[context.\"a b.c\"]"),
+        (
+            "b",
+            "[context.a]\nredis = \"redis://h\"\n\n# the end\n",
+            "[context.b]",
+        ),
+    ] {
+        home.write(before);
+        home.run(&format!("context add '{name}' --redis redis://h"))
+            .ok();
+        let text = format!("{before}\n{added}\nredis = \"redis://h\"\n");
+        assert_eq!(home.text(), text);
+        home.run(&format!("context show '{name}'")).ok();
+    }
+    for notation in [
+        "context = { a = { redis = \"redis://h\" } }\n",
+        "context.a.redis = \"redis://h\"\n",
+    ] {
+        home.write(notation);
+        home.qless().session(expect![[r#"
+            $ qless context add b --redis redis://g
+            $ qless context list --columns name
+            a
+            b
+            $ qless context remove a
+            $ qless context list --columns name
+            b
+        "#]]);
+    }
 }
 
 #[test]
@@ -333,18 +337,16 @@ fn line_ends_and_byte_order_marks_stay() {
     let text = "# c\ndefault = \"a\"  # x\n\n[context.a]\nredis = \"redis://h\"\n# about b\n\
                 [context.b]\nredis = \"redis://g\"\n";
     let dos = |text: &str| text.replace('\n', "\r\n");
+    let changed = text.replace("\"a\"", "\"b\"");
     let home = ConfigHome::new(&dos(text));
     home.run("context use b").ok();
-    assert_eq!(home.text(), dos(&text.replace("\"a\"", "\"b\"")));
+    assert_eq!(home.text(), dos(&changed));
     home.run("context remove a").ok();
     let left = "# c\ndefault = \"b\"  # x\n\n# about b\n[context.b]\nredis = \"redis://g\"\n";
     assert_eq!(home.text(), dos(left));
     home.write(&format!("\u{feff}{text}"));
     home.run("context use b").ok();
-    assert_eq!(
-        home.text(),
-        format!("\u{feff}{}", text.replace("\"a\"", "\"b\""))
-    );
+    assert_eq!(home.text(), format!("\u{feff}{changed}"));
 }
 
 #[test]
@@ -371,16 +373,15 @@ fn a_symbolic_link_is_followed_and_the_mode_of_its_file_kept() {
 
 #[test]
 fn a_config_file_that_cannot_be_written_is_an_error() {
-    let home = ConfigHome::new(FILE);
-    home.run("context add a --redis redis://h --config /dev/null")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot write `/dev/null`: it is not a file
-            hint: `--config FILE` names another file
-            --- exit 1
-        "#]]);
-    home.run("context add a --redis redis://h --config /proc/nowhere/c.toml")
-        .exits(1);
+    ConfigHome::new(FILE).qless().session(expect![[r#"
+        $ qless context add a --redis redis://h --config /dev/null
+        --- stderr
+        error: cannot write `/dev/null`: it is not a file
+        hint: `--config FILE` names another file
+        --- exit 1
+        $ qless context add a --redis redis://h --config /proc/nowhere/c.toml &>/dev/null
+        --- exit 1
+    "#]]);
 }
 
 #[test]
@@ -418,19 +419,6 @@ fn errors_elsewhere_in_the_file_are_left_alone() {
 }
 
 #[test]
-fn context_use_replaces_a_default_that_does_not_exist() {
-    let home = ConfigHome::new("default = \"gone\"\n[context.a]\nredis = \"redis://h\"\n");
-    home.run("queues").shows(expect![[r#"
-        --- stderr
-        error: config file `HOME/qless/config.toml`, line 1, column 11: `default` names no context, `gone` does not exist
-        hint: known are a
-        --- exit 2
-    "#]]);
-    home.run("context use a").ok();
-    assert_eq!(home.run("context list --columns used,name").ok(), "*\ta");
-}
-
-#[test]
 fn context_validate_connects_to_the_server() {
     let redis = Redis::with(&["--requirepass", "geheim"]);
     let home = ConfigHome::new(&format!(
@@ -439,45 +427,38 @@ fn context_validate_connects_to_the_server() {
          [context.none]\nredis = \"unix:///nonexistent/s\"\n",
         redis.url()
     ));
-    let qless = redis.qless();
-    let qless = home.with(qless).env("QLESS_REDIS_URL", "");
+    let qless = home.with(redis.qless()).env("QLESS_REDIS_URL", "");
     let version = qless.run("context validate good -o json").json();
     let version = version["items"][0]["server"].as_str().unwrap().to_owned();
     let qless = qless.hide(&version, "VERSION");
-    qless.run("context validate").shows(expect![[r#"
+    qless.session(expect![[r#"
+        $ qless context validate
         	good	unix://DIR/s	VERSION
         	bad	unix://DIR/s	`unix://DIR/s` refuses the password
         	none	unix:///nonexistent/s	cannot open `/nonexistent/s`: no such file or directory
         --- exit 6
-    "#]]);
-    assert_eq!(
-        qless.run("context validate good").ok(),
-        "\tgood\tunix://DIR/s\tVERSION"
-    );
-    qless.run("context validate none").shows(expect![[r#"
+        $ qless context validate good
+        	good	unix://DIR/s	VERSION
+        $ qless context validate none
         --- stderr
         error: cannot open `/nonexistent/s`: no such file or directory
         hint: pass `--redis URL` or set QLESS_REDIS_URL
         --- exit 6
+        $ qless context validate gone &>/dev/null
+        --- exit 4
+        $ qless context validate -o json | jq -c '[.items[].server, .items[1].error]'
+        ["VERSION",null,null,"`unix://DIR/s` refuses the password"]
+        --- exit 6
     "#]]);
     let grouped = "[context.both]\nmembers = [\"good\", \"none\"]\n";
     home.write(&format!("{}{grouped}", home.text()));
-    qless.run("context validate both").shows(expect![[r#"
+    qless.session(expect![[r#"
+        $ qless context validate both
         	both	–	that of good, none
         	good	unix://DIR/s	VERSION
         	none	unix:///nonexistent/s	cannot open `/nonexistent/s`: no such file or directory
         --- exit 6
     "#]]);
-    qless.run("context validate gone").exits(4);
-    let all = qless.run("context validate -o json").exits(6);
-    let all: serde_json::Value = serde_json::from_str(&all.stdout()).unwrap();
-    assert_eq!(all["items"][1]["server"], serde_json::Value::Null);
-    assert!(
-        all["items"][1]["error"]
-            .as_str()
-            .unwrap()
-            .contains("refuses")
-    );
 }
 
 #[test]
@@ -485,38 +466,30 @@ fn read_only_does_not_protect_the_config_file() {
     let home = ConfigHome::new(FILE);
     let qless = home.qless().env("QLESS_READ_ONLY", "1");
     qless.run("context use viewer").ok();
-    qless.run("context use prod").ok();
     qless.run("context add b --redis redis://h").ok();
-    assert!(
-        !home
-            .text()
-            .contains("[context.b]\nredis = \"redis://h\"\nread-only")
-    );
-    home.run("context remove b").ok();
+    let added = "[context.b]\nredis = \"redis://h\"\n";
+    assert!(home.text().ends_with(added), "{}", home.text());
+    qless.run("context remove b").ok();
 }
 
 #[test]
 fn control_characters_in_context_names_are_escaped() {
     let home =
         ConfigHome::new("[context.\"a\\u001b[2Jb\"]\nredis = \"redis://h\"\nlabel = \"x\\ty\"\n");
-    home.run("context").shows(expect![[r#"
+    home.qless().session(expect![[r#"
+        $ qless context
         --- stderr
         error: config file `HOME/qless/config.toml`, line 3, column 9: `label` holds a control character, U+0009
         --- exit 2
     "#]]);
     home.write("[context.\"a\\u001b[2J\\u202eb\"]\nredis = \"redis://h\\u001b\"\n");
-    for line in [
-        "context",
-        "context -o json",
-        "context show zz",
-        "queues --context zz",
-    ] {
+    for line in ["context -o json", "context show zz", "queues --context zz"] {
         let ran = home.run(line);
         let output = ran.stdout() + &ran.stderr();
         assert!(!output.contains(['\x1b', '\u{202e}']), "{line}: {output:?}");
     }
-    let shown = home.run("context --columns name,redis");
-    shown.shows(expect![[r#"
+    home.qless().session(expect![[r#"
+        $ qless context --columns name,redis
         a\x1b[2J\u{202e}b	redis://h:6379/0
     "#]]);
 }

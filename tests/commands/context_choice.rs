@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use crate::support::config::ConfigHome;
-use crate::support::qless::{Qless, RunOutput};
+use crate::support::qless::Qless;
 use crate::support::redis::Redis;
 
 /// Two servers: the length of queue q shows which one was reached.
@@ -39,29 +39,26 @@ impl Two {
 fn an_address_in_the_environment_overrides_only_the_default_context() {
     let two = Two::new();
     let plain = two.home.qless().at(0);
+    let with = |name: &str, value: &str| plain.clone().env(name, value);
+    let url = two.two.url();
     assert_eq!(two.reaches(&plain, ""), "one");
     assert_eq!(two.reaches(&plain, "--context two"), "two");
-    assert_eq!(
-        two.reaches(&plain.clone().env("QLESS_CONTEXT", "two"), ""),
-        "two"
-    );
-    let both = plain.clone().env("QLESS_CONTEXT", "two");
-    assert_eq!(two.reaches(&both, "--context one"), "one");
+    let named = with("QLESS_CONTEXT", "two");
+    assert_eq!(two.reaches(&named, ""), "two");
+    assert_eq!(two.reaches(&named, "--context one"), "one");
     for name in ["REDIS_URL", "QLESS_REDIS_URL"] {
-        let environment = plain.clone().env(name, two.two.url());
+        let environment = with(name, &url);
         assert_eq!(two.reaches(&environment, ""), "two");
         assert_eq!(two.reaches(&environment, "--context one"), "one");
-        let named = environment.clone().env("QLESS_CONTEXT", "one");
+        let named = environment.env("QLESS_CONTEXT", "one");
         assert_eq!(two.reaches(&named, ""), "one");
-        let empty = plain.clone().env(name, "").env("QLESS_CONTEXT", "");
+        let empty = with(name, "").env("QLESS_CONTEXT", "");
         assert_eq!(two.reaches(&empty, ""), "one");
     }
-    let typed = format!("--redis {}", two.two.url());
-    assert_eq!(two.reaches(&plain, &typed), "two");
-    assert_eq!(
-        two.reaches(&plain, &format!("{typed} --context one")),
-        "two"
-    );
+    for flags in ["", "--context one"] {
+        let typed = format!("--redis {url} {flags}");
+        assert_eq!(two.reaches(&plain, &typed), "two");
+    }
 }
 
 #[test]
@@ -71,21 +68,13 @@ fn no_setting_of_an_overridden_default_context_applies() {
     two.home.write(&text);
     let plain = two.home.qless().at(0);
     plain.run("put q K").exits(9);
-    plain
-        .clone()
-        .env("REDIS_URL", two.one.url())
-        .run("put q K")
-        .ok();
-    // It is the same server, so the settings apply.
-    plain
-        .clone()
-        .env("REDIS_URL", two.two.url())
-        .run("put q K")
-        .exits(9);
-    let flag = format!("put q K --redis {}", two.one.url());
-    plain.run(&flag).ok();
-    let same = format!("put q K --redis {}", two.two.url());
-    plain.run(&same).exits(9);
+    // If it is the same server, the settings apply.
+    for (server, code) in [(&two.one, 0), (&two.two, 9)] {
+        let environment = plain.clone().env("REDIS_URL", server.url());
+        environment.run("put q K").exits(code);
+        let flag = format!("put q K --redis {}", server.url());
+        plain.run(&flag).exits(code);
+    }
 }
 
 #[test]
@@ -99,24 +88,24 @@ fn a_context_without_an_address_uses_the_address_of_the_environment() {
 
 #[test]
 fn an_unknown_context_is_refused_with_the_nearest_known_one() {
-    let two = Two::new();
-    let plain = two.home.qless();
-    plain.run("queues --context twoo").shows(expect![[r#"
+    let home = ConfigHome::new("[context.two]\nredis = \"redis://h\"\n");
+    home.qless().session(expect![[r#"
+        $ qless queues --context twoo
         --- stderr
         error: context `twoo` does not exist
         hint: did you mean `two`?
         --- exit 4
-    "#]]);
-    plain.clone().env("QLESS_CONTEXT", "zzz").run("queues -o json").shows(expect![[r#"
-        --- stderr
-        {"kind":"error","v":1,"code":"not_found","exit":4,"message":"context `zzz` does not exist","hint":"`qless context` lists those that there are","jid":null}
-        --- exit 4
-    "#]]);
-    plain
-        .run("queues --context two --config none")
-        .shows(expect![[r#"
+        $ qless queues --context two --config none
         --- stderr
         error: context `two` does not exist: there is no config file
+        --- exit 4
+    "#]]);
+    home.qless()
+        .env("QLESS_CONTEXT", "zzz")
+        .session(expect![[r#"
+        $ qless queues -o json
+        --- stderr
+        {"kind":"error","v":1,"code":"not_found","exit":4,"message":"context `zzz` does not exist","hint":"`qless context` lists those that there are","jid":null}
         --- exit 4
     "#]]);
     ConfigHome::empty().qless().session(expect![[r#"
@@ -131,14 +120,11 @@ fn an_unknown_context_is_refused_with_the_nearest_known_one() {
 #[test]
 fn local_uses_the_directory_of_the_context() {
     let home = ConfigHome::new("");
-    let night = home.dir().join("night");
+    let night = home.dir().join("night").display().to_string();
     home.write(&format!(
-        "default = \"night\"\n[context.night]\nredis = \"local:{}\"\n",
-        night.display()
+        "default = \"night\"\n[context.night]\nredis = \"local:{night}\"\n"
     ));
-    home.qless().run("local url").shows(expect![[r#"
-        unix://HOME/night/redis.sock
-    "#]]);
+    assert_eq!(home.run("local url").ok(), "unix://HOME/night/redis.sock");
 }
 
 #[test]
@@ -149,21 +135,21 @@ fn a_flag_and_a_variable_of_another_server_leave_the_default_context_alike() {
         prod.url()
     ));
     let by_variable = home.qless().env("QLESS_REDIS_URL", other.url());
-    let flag = format!("--redis {}", other.url());
-    by_variable.run("put q K").ok();
-    home.run(&format!("put q K {flag}")).ok();
-    home.run("put q K").exits(9);
-
-    let used = |ran: RunOutput| ran.json()["items"][0]["used"].clone();
-    assert_eq!(used(home.run("context list -o json")), true);
-    assert_eq!(used(by_variable.run("context list -o json")), false);
-    assert_eq!(
-        used(home.run(&format!("context list -o json {flag}"))),
-        false
-    );
     let same = home.qless().env("QLESS_REDIS_URL", prod.url());
-    assert_eq!(used(same.run("context list -o json")), true);
-    by_variable.run("context show").shows(expect![[r#"
+    let flag = format!("--redis {}", other.url());
+    for (qless, flag, is_used) in [
+        (&by_variable, "", false),
+        (&home.qless(), &flag[..], false),
+        (&home.qless(), "", true),
+        (&same, "", true),
+    ] {
+        let code = if is_used { 9 } else { 0 };
+        qless.run(&format!("put q K {flag}")).exits(code);
+        let list = qless.run(&format!("context list -o json {flag}")).json();
+        assert_eq!(list["items"][0]["used"], is_used, "{flag}");
+    }
+    by_variable.session(expect![[r#"
+        $ qless context show
         --- stderr
         error: no context is in use
         hint: the address of the flag or of the environment is not that of the default context `prod`

@@ -10,7 +10,8 @@ fn a_read_only_context_refuses_writes_and_no_flag_overrides_it() {
     let server =
         ProtectedServer::new("[context.viewer]\nread-only = true\nredis = \"unix:///nowhere\"\n");
     let viewer = server.qless().env("QLESS_CONTEXT", "viewer");
-    viewer.run("put q K").shows(expect![[r#"
+    viewer.session(expect![[r#"
+        $ qless put q K
         --- stderr
         error: `qless put` may change something, and context `viewer` is read-only
         hint: no flag overrides that, only an edit of `HOME/qless/config.toml` does
@@ -19,6 +20,7 @@ fn a_read_only_context_refuses_writes_and_no_flag_overrides_it() {
     let url = server.redis.url();
     for line in [
         "put q K --yes --confirm viewer",
+        "put q K --read-only",
         "retry j -y",
         "api put w q j K {} 0",
         "queues -o raw",
@@ -26,11 +28,11 @@ fn a_read_only_context_refuses_writes_and_no_flag_overrides_it() {
     ] {
         viewer.run(line).exits(9);
     }
-    viewer.run("put q K --read-only").exits(9);
     viewer.run(&format!("queues --redis {url}")).ok();
     assert!(server.redis.dump().is_empty());
     server.home.write("[defaults]\nread-only = true\n");
-    server.qless().run("put q K").shows(expect![[r#"
+    server.qless().session(expect![[r#"
+        $ qless put q K
         --- stderr
         error: `qless put` may change something, and `[defaults]` is read-only
         hint: no flag overrides that, only an edit of `HOME/qless/config.toml` does
@@ -39,8 +41,9 @@ fn a_read_only_context_refuses_writes_and_no_flag_overrides_it() {
     server.home.write(&format!(
         "default = \"a\"\n[defaults]\nread-only = true\n[context.a]\nread-only = false\nredis = \"{url}\"\n"
     ));
-    server.qless().run("put q K").ok();
-    server.qless().run("put q K --read-only").shows(expect![[r#"
+    server.qless().session(expect![[r#"
+        $ qless put q K &>/dev/null
+        $ qless put q K --read-only
         --- stderr
         error: `qless put` may change something, and `--read-only` was given
         --- exit 9
@@ -94,8 +97,7 @@ fn the_page_of_each_command_that_asks_has_exit_code_9() {
 fn a_refusal_names_the_flags_a_script_has_to_add() {
     let server = ProtectedServer::new("label = \"PROD EU\"\n");
     server.failed(&["a", "b"]);
-    let prod = server.prod();
-    prod.session(expect![[r#"
+    server.prod().session(expect![[r#"
         $ qless retry --group boom
         --- stderr
         error: cannot ask whether to retry 2 failed jobs on PROD EU (unix://DIR/s); nothing was changed
@@ -115,31 +117,26 @@ fn a_refusal_names_the_flags_a_script_has_to_add() {
         --- stderr
         error: `--confirm` says `prod`, but this is `PROD EU`; nothing was changed
         --- exit 9
+        $ qless jobs --group boom -o jid
+        a
+        b
+        $ qless retry --group boom --yes --confirm 'PROD EU' -o json | jq -c '[.context, .done]'
+        ["prod",2]
+        --- stderr
+        2 retried
     "#]]);
-    assert_eq!(server.count("failed"), 2);
-    let done = prod
-        .run("retry --group boom --yes --confirm 'PROD EU' -o json")
-        .json();
-    assert_eq!(
-        (&done["context"], &done["done"]),
-        (&"prod".into(), &2.into())
-    );
-    assert_eq!(server.count("failed"), 0);
-}
-
-#[test]
-fn confirm_must_name_the_label_of_the_context() {
-    let server = ProtectedServer::new("");
-    server.failed(&["a", "b"]);
+    server.failed(&["c", "d"]);
     let bare = server.redis.at(1000).env("QLESS_CONFIG", "none");
-    bare.run("retry --group boom --yes --confirm prod")
-        .shows(expect![[r#"
+    bare.session(expect![[r#"
+        $ qless retry --group boom --yes --confirm prod
         --- stderr
         error: `--confirm` says `prod`, but no context is in use; nothing was changed
         --- exit 9
+        $ qless retry --group boom --yes -o json | jq -c '[.context, .done]'
+        [null,2]
+        --- stderr
+        2 retried
     "#]]);
-    let done = bare.run("retry --group boom --yes -o json").json();
-    assert_eq!(done["context"], serde_json::Value::Null);
 }
 
 #[test]
@@ -244,50 +241,50 @@ fn one_job_that_a_list_names_is_not_named_by_the_operator() {
 }
 
 #[test]
-fn putting_many_jobs_asks_for_confirmation() {
+fn putting_and_importing_many_jobs_asks_for_confirmation() {
     let server = ProtectedServer::new("label = \"PROD\"\n");
     let lines = "{\"queue\":\"mail\",\"klass\":\"K\"}\n".repeat(3);
     let prod = server.prod().input(lines);
-    prod.run("put --from - --yes").shows(expect![[r#"
+    prod.session(expect![[r#"
+        $ qless put --from - --yes
         --- stderr
         error: cannot ask whether to put 3 jobs on PROD (unix://DIR/s); nothing was changed
         hint: add `--confirm=PROD`: the context is protected
         --- exit 9
+        $ qless put --from - -n
+        --- stderr
+        note: queue `mail` is new
+        PROD: would put 3
     "#]]);
-    let output = prod.run("put --from - -n").exits(0).stderr();
-    assert_eq!(output, "note: queue `mail` is new\nPROD: would put 3\n");
     assert!(server.redis.dump().is_empty());
-    let done = prod.run("put --from - --yes --confirm PROD -o json").json();
-    assert_eq!(
-        (&done["context"], &done["done"]),
-        (&"prod".into(), &3.into())
-    );
-    server.prod().run("put mail K --jid one").ok();
-    let one = server.prod().run("put mail K -n").stderr();
-    assert_eq!(one, "PROD: would put a job in mail, waiting\n");
-}
-
-#[test]
-fn importing_jobs_asks_for_confirmation() {
-    let server = ProtectedServer::new("label = \"PROD\"\n");
-    server.prod().run("put mail K --jid a").ok();
-    let export = server.prod().run("export --all").ok();
-    server.prod().run("cancel a").ok();
-    let prod = server.prod().input(export);
-    prod.run("import - --yes").shows(expect![[r#"
+    prod.session(expect![[r#"
+        $ qless put --from - --yes --confirm PROD -o json | jq -c '[.context, .done]'
+        ["prod",3]
+        --- stderr
+        3 put
+        $ qless put mail K --jid one
+        one
+        $ qless put mail K -n
+        --- stderr
+        PROD: would put a job in mail, waiting
+    "#]]);
+    let export = server.prod().run("export one").ok();
+    server.prod().run("cancel one").ok();
+    server.prod().input(export).session(expect![[r#"
+        $ qless import - --yes
         --- stderr
         error: cannot ask whether to import 1 job on PROD (unix://DIR/s); nothing was changed
         hint: add `--confirm=PROD`: the context is protected
         --- exit 9
+        $ qless import - -n
+        --- stderr
+        Import 1 job on PROD (unix://DIR/s)
+
+          mail	1
+        PROD: would import 1
+        $ qless import - --yes --confirm PROD &>/dev/null
+        $ qless get one &>/dev/null
     "#]]);
-    let output = prod.run("import - -n").exits(0).stderr();
-    assert!(
-        output.starts_with("Import 1 job on PROD (unix://DIR/s)\n"),
-        "{output}"
-    );
-    assert!(output.ends_with("\nPROD: would import 1\n"), "{output}");
-    prod.run("import - --yes --confirm PROD").ok();
-    server.prod().run("get a").ok();
 }
 
 #[test]
@@ -295,20 +292,26 @@ fn dry_runs_do_not_ask_and_name_the_server() {
     let server = ProtectedServer::new("label = \"PROD\"\n");
     server.failed(&["a", "b"]);
     let before = server.redis.dump();
-    for (line, says) in [
-        ("cancel a -n", "PROD: would cancel a\n"),
-        (
-            "unfail boom --to mail -n",
-            "PROD: would move the 2 oldest jobs of `boom` to `mail`\n",
-        ),
-        ("pause mail -n", "PROD: would pause mail\n"),
-        (
-            "forget queue mail --force -n",
-            "PROD: would forget queue `mail`\n",
-        ),
-    ] {
-        assert_eq!(server.prod().run(line).exits(0).stderr(), says, "{line}");
-    }
+    server.prod().session(expect![[r#"
+        $ qless cancel a -n
+        a
+        --- stderr
+        PROD: would cancel a
+        $ qless unfail boom --to mail -n
+        --- stderr
+        PROD: would move the 2 oldest jobs of `boom` to `mail`
+        $ qless pause mail -n
+        --- stderr
+        PROD: would pause mail
+        $ qless forget queue mail --force -n
+        --- stderr
+        PROD: would forget queue `mail`
+        $ qless forget queue mail --force
+        --- stderr
+        error: cannot ask whether to forget queue `mail` on PROD (unix://DIR/s); nothing was changed
+        hint: add `--yes --confirm=PROD`: the context is protected
+        --- exit 9
+    "#]]);
     for line in [
         "retry --group boom -n",
         "cancel a b -n",
@@ -319,19 +322,10 @@ fn dry_runs_do_not_ask_and_name_the_server() {
         assert!(output.contains("\nPROD: would "), "{output}");
     }
     assert_eq!(server.redis.dump(), before);
-    server
-        .prod()
-        .run("forget queue mail --force")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot ask whether to forget queue `mail` on PROD (unix://DIR/s); nothing was changed
-            hint: add `--yes --confirm=PROD`: the context is protected
-            --- exit 9
-        "#]]);
 }
 
 #[test]
-fn a_terminal_asks_for_the_label() {
+fn a_terminal_asks_for_the_label_unless_no_input_is_set() {
     let server = ProtectedServer::new("label = \"PROD\"\n");
     server.failed(&["a", "b"]);
     let retry = ["retry", "--group", "boom"];
@@ -355,10 +349,19 @@ fn a_terminal_asks_for_the_label() {
         let (code, seen) = server.answers(&retry, &[("to proceed", answer)]);
         assert_eq!(code, 9, "{seen}");
     }
-    // `--yes` alone does not confirm; the right flags do.
+    // `--yes` alone does not confirm.
     let yes = ["retry", "--group", "boom", "--yes"];
     let (code, seen) = server.answers(&yes, &[("to proceed", "no\n")]);
     assert_eq!(code, 9, "{seen}");
+    let no_input = ["retry", "--group", "boom", "--no-input"];
+    let (code, seen) = server.answers(&no_input, &[]);
+    assert_eq!(code, 9, "{seen}");
+    assert!(seen.contains("--yes --confirm=PROD"), "{seen}");
+    let text = server.home.text();
+    let set = format!("[defaults]\nno-input = true\n{text}");
+    server.home.write(&set);
+    assert_eq!(server.answers(&retry, &[]).0, 9);
+    server.home.write(&text);
     assert_eq!(server.count("failed"), 2);
     let (code, seen) = server.answers(&retry, &[("to proceed", " PROD \n")]);
     assert_eq!(code, 0, "{seen}");
@@ -401,40 +404,21 @@ fn an_unprotected_context_asks_for_yes_or_the_number_of_jobs() {
 }
 
 #[test]
-fn no_input_never_asks_even_on_a_terminal() {
-    let server = ProtectedServer::new("");
-    server.failed(&["a", "b"]);
-    let (code, seen) = server.answers(&["retry", "--group", "boom", "--no-input"], &[]);
-    assert_eq!(code, 9);
-    assert!(seen.contains("--yes --confirm=prod"), "{seen}");
-    let text = server.home.text();
-    server
-        .home
-        .write(&format!("[defaults]\nno-input = true\n{text}"));
-    let (code, _) = server.answers(&["retry", "--group", "boom"], &[]);
-    assert_eq!(code, 9);
-}
-
-#[test]
 fn neither_another_address_nor_the_environment_lifts_the_protection() {
     let server = ProtectedServer::new("");
     server.failed(&["a", "b"]);
     let url = server.redis.url();
-    let redis = format!("retry a b --yes --redis {url}");
-    server.prod().run(&redis).exits(9);
+    let retry = "retry a b --yes";
     server
         .prod()
-        .env("QLESS_REDIS_URL", &url)
-        .run("retry a b --yes")
+        .run(&format!("{retry} --redis {url}"))
         .exits(9);
+    let named = server.prod().env("QLESS_REDIS_URL", &url);
+    named.run(retry).exits(9);
     let text = server.home.text();
     server.home.write(&format!("default = \"prod\"\n{text}"));
-    server.qless().run("retry a b --yes").exits(9);
-    server
-        .qless()
-        .env("REDIS_URL", &url)
-        .run("retry a b --yes")
-        .exits(9);
+    server.qless().run(retry).exits(9);
+    server.qless().env("REDIS_URL", &url).run(retry).exits(9);
 }
 
 #[test]
@@ -462,23 +446,22 @@ fn protection_holds_however_the_server_is_named() {
                 &*format!(" --context staging --redis {url}"),
             ),
         ] {
-            let refused = qless.run(&format!("retry a b --yes{flags}")).exits(9);
-            assert!(refused.stderr().contains("add `--confirm=PROD`"), "{url}");
-            qless
-                .run(&format!("retry a b --yes --confirm staging{flags}"))
-                .exits(9);
+            let line = format!("retry a b --yes{flags}");
+            qless.run(&line).exits(9).says("add `--confirm=PROD`");
+            qless.run(&format!("{line} --confirm staging")).exits(9);
         }
     }
     assert_eq!(server.redis.dump(), before);
+    // Neither another prefix nor another database is protected, and nothing is said when reading.
     let bare = server.qless().env("REDIS_URL", &url);
-    bare.run("retry --group boom --yes").shows(expect![[r#"
+    bare.session(expect![[r#"
+        $ qless retry --group boom --yes
         --- stderr
         note: this is the server of context `prod`, which is protected
         error: cannot ask whether to retry 2 failed jobs on PROD (unix://DIR/s); nothing was changed
         hint: add `--confirm=PROD`: the context is protected
         --- exit 9
-    "#]]);
-    bare.run("retry a b --dry-run").shows(expect![[r#"
+        $ qless retry a b --dry-run
         --- stderr
         note: this is the server of context `prod`, which is protected
         Retry 2 failed jobs on PROD (unix://DIR/s)
@@ -487,15 +470,13 @@ fn protection_holds_however_the_server_is_named() {
 
           each goes back to its own queue with 5 fresh retries
         PROD: would retry 2
-    "#]]);
-    // Neither another prefix nor another database is protected, and nothing is said when reading.
-    bare.run("failed --group boom -o jid").shows(expect![[r#"
+        $ qless failed --group boom -o jid
         b
         a
+        $ qless pause --all --prefix x:
     "#]]);
-    bare.run("pause --all --prefix x:").shows(expect![[r#""#]]);
     let other = server.qless().env("REDIS_URL", format!("{url}?db=1"));
-    other.run("pause --all").shows(expect![[r#""#]]);
+    other.run("pause --all").shows(expect![""]);
     bare.run("retry a b --yes --confirm PROD").ok();
 }
 
@@ -510,23 +491,21 @@ fn another_context_of_a_read_only_server_is_read_only() {
     };
     file("");
     let app = server.qless().env("QLESS_CONTEXT", "app");
-    app.run("put q K").shows(expect![[r#"
+    app.session(expect![[r#"
+        $ qless put q K
         --- stderr
         error: `qless put` may change something, and this is the server of context `viewer`, which is read-only
         hint: no flag overrides that, only an edit of `HOME/qless/config.toml` does
         --- exit 9
+        $ qless queues
     "#]]);
-    server.qless().env("REDIS_URL", &url).run("pop q").exits(9);
-    app.run("queues").ok();
+    let bare = server.qless().env("REDIS_URL", &url);
+    bare.run("pop q").exits(9);
     assert!(server.redis.dump().is_empty());
     // An edit of the file lifts it, for this context only.
     file("read-only = false\n");
     app.run("put q K --jid j").ok();
-    server
-        .qless()
-        .env("REDIS_URL", &url)
-        .run("put q K")
-        .exits(9);
+    bare.run("put q K").exits(9);
     app.run(&format!("put q K --redis {url}")).exits(9);
 }
 
@@ -538,10 +517,8 @@ fn ctrl_d_at_a_question_means_no() {
     for answer in ["\x04", "PRO\x04", "PROD\x04"] {
         let (code, seen) = server.answers(&["retry", "--group", "boom"], &[("to proceed", answer)]);
         assert_eq!(code, 9, "{seen}");
-        assert!(
-            seen.contains("not confirmed; nothing was changed"),
-            "{seen}"
-        );
+        let refused = "not confirmed; nothing was changed";
+        assert!(seen.contains(refused), "{seen}");
     }
     for (answer, code) in [
         ("\x04", 9),

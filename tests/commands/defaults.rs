@@ -17,19 +17,6 @@ fn defaults_are_set_shown_and_removed() {
         {"lock":"*","ttl":86400,"hold":1,"retries":25,"throttles":["api"]}
         10 $ qless config get hi-defaults
         {"lock":"*","ttl":86400,"hold":1,"retries":25,"throttles":["api"]}
-        10 $ qless config list --columns key,value
-        backoff-factor	3
-        backoff-initial-delay	0
-        grace-period	10
-        heartbeat	60
-        hi-defaults	{"lock":"*","ttl":86400,"hold":1,"retries":25,"throttles":["api"]}
-        jobs-failed-history	–
-        jobs-history	604800
-        jobs-history-count	50000
-        max-job-history	100
-        max-pop-scan	1000
-        max-worker-age	86400
-        merge-max	1000
         10 $ qless defaults hi --unset &>/dev/null
         --- exit 9
         10 $ qless defaults hi --unset --yes -o json | jq -c
@@ -40,165 +27,122 @@ fn defaults_are_set_shown_and_removed() {
 
 #[test]
 fn defaults_apply_to_puts_that_give_nothing() {
-    let redis = Redis::start();
-    let defaults = r#"{"key":"{data.customer}","dup":"merge","backoff":"exp:30s","retries":7}"#;
-    redis.at(10).args(["defaults", "orders", defaults]).ok();
-    let put = |now: u32, data: &str| {
-        redis
-            .at(now)
-            .args(["put", "orders", "Sync", data, "-o", "json"])
-            .json()
-    };
-    let first = put(11, r#"{"customer":7,"v":1}"#);
-    let second = put(12, r#"{"customer":7,"v":2}"#);
-    assert_eq!(
-        (&second["jid"], &second["new"]),
-        (&first["jid"], &false.into())
-    );
-    let jid = first["jid"].as_str().unwrap();
-    let job = redis.json(13, &format!("get {jid} -o json"));
-    assert_eq!(job["key"], "orders/7");
-    assert_eq!(job["retries"], 7);
-    assert_eq!(job["backoff"], "exp:30");
-    assert_eq!(job["payloads"][1]["data"]["v"], 2);
     // The defaults have the key that the score needs.
-    let third = [
-        "put",
-        "orders",
-        "Sync",
-        r#"{"customer":7,"v":3}"#,
-        "--score",
-        "1",
-    ];
-    assert_eq!(redis.at(14).args(third).ok(), jid);
-    let job = redis.json(15, &format!("get {jid} -o json"));
-    assert_eq!(job["payloads"][0]["data"]["v"], 3);
+    Redis::start().session(expect![[r#"
+        10 $ qless defaults orders '{"key":"{data.customer}","dup":"merge","backoff":"exp:30s","retries":7}' &>/dev/null
+        11 $ qless put orders Sync '{"customer":7,"v":1}' --jid a
+        a
+        12 $ qless put orders Sync '{"customer":7,"v":2}' -o json | jq -c '[.jid, .new]'
+        ["a",false]
+        13 $ qless get a -o json | jq -c '[.key, .retries, .backoff, .payloads[].data.v]'
+        ["orders/7",7,"exp:30",1,2]
+        14 $ qless put orders Sync '{"customer":7,"v":3}' --score 1
+        a
+        15 $ qless get a -o json | jq -c .payloads[0].data.v
+        3
+    "#]]);
 }
 
 #[test]
 fn wrong_defaults_are_refused_before_they_are_written() {
     let redis = Redis::start();
-    redis.session(expect![[r#"
-        10 $ qless defaults q '[]'
-        --- stderr
+    let mut table = String::new();
+    for defaults in [
+        r#"[]"#,
+        r#"{"lock":"#,
+        r#"{"lok":"*"}"#,
+        r#"{"delay":1}"#,
+        r#"{"lock":1}"#,
+        r#"{"key":"{data.}"}"#,
+        r#"{"key":"{customer}"}"#,
+        r#"{"key":"{data.x","dup":"skip"}"#,
+        r#"{"lock":"{klass}-{data.{x}"}"#,
+        r#"{"throttles":["api","{data.x","{klass}"]}"#,
+        r#"{"throttles":"api"}"#,
+        r#"{"dup":"both"}"#,
+        r#"{"backoff":"often"}"#,
+        r#"{"retries":-1}"#,
+        r#"{"order":"fifo"}"#,
+        r#"{"lock":"a","lock":"b"}"#,
+    ] {
+        let ran = redis.at(10).args(["defaults", "q", defaults]).exits(2);
+        table += &format!("{defaults}\n{}", ran.stderr());
+        let set = ["config", "set", "q-defaults", defaults];
+        redis.at(10).args(set).exits(2);
+    }
+    expect![[r#"
+        []
         error: the defaults of a queue are a JSON object
-        --- exit 2
-        10 $ qless config set q-defaults '[]' &>/dev/null
-        --- exit 2
-        10 $ qless defaults q '{"lock":'
-        --- stderr
+        {"lock":
         error: data is not JSON: line 1, column 9: EOF while parsing a value
         hint: quote it for the shell, or build it from pairs: `--arg user:=42`
-        --- exit 2
-        10 $ qless config set q-defaults '{"lock":' &>/dev/null
-        --- exit 2
-        10 $ qless defaults q '{"lok":"*"}'
-        --- stderr
+        {"lok":"*"}
         error: a queue has no default for `lok`
         hint: did you mean `lock`?
-        --- exit 2
-        10 $ qless config set q-defaults '{"lok":"*"}' &>/dev/null
-        --- exit 2
-        10 $ qless defaults q '{"delay":1}'
-        --- stderr
+        {"delay":1}
         error: a queue has no default for `delay`
         hint: the options are throttles, lock, key, dup, until, ttl, score, rescore, hold, backoff, retries, priority, order
-        --- exit 2
-        10 $ qless config set q-defaults '{"delay":1}' &>/dev/null
-        --- exit 2
-        10 $ qless defaults q '{"lock":1}'
-        --- stderr
+        {"lock":1}
         error: `lock` expects a text, not `1`
-        --- exit 2
-        10 $ qless config set q-defaults '{"lock":1}' &>/dev/null
-        --- exit 2
-        10 $ qless defaults q '{"key":"{data.}"}'
-        --- stderr
+        {"key":"{data.}"}
         error: `key` has `{data.}`, which is no part of a job
         hint: a job has {klass}, {queue}, {data} and {data.a.b}
-        --- exit 2
-        10 $ qless config set q-defaults '{"key":"{data.}"}' &>/dev/null
-        --- exit 2
-        10 $ qless defaults q '{"key":"{customer}"}'
-        --- stderr
+        {"key":"{customer}"}
         error: `key` has `{customer}`, which is no part of a job
         hint: a job has {klass}, {queue}, {data} and {data.a.b}
-        --- exit 2
-        10 $ qless config set q-defaults '{"key":"{customer}"}' &>/dev/null
-        --- exit 2
-        10 $ qless defaults q '{"key":"{data.x","dup":"skip"}'
-        --- stderr
+        {"key":"{data.x","dup":"skip"}
         error: `key` has `{data.x`, which has no closing brace
         hint: a job has {klass}, {queue}, {data} and {data.a.b}
-        --- exit 2
-        10 $ qless config set q-defaults '{"key":"{data.x","dup":"skip"}' &>/dev/null
-        --- exit 2
-        10 $ qless defaults q '{"lock":"{klass}-{data.{x}"}'
-        --- stderr
+        {"lock":"{klass}-{data.{x}"}
         error: `lock` has `{data.{x}`, which has no closing brace
         hint: a job has {klass}, {queue}, {data} and {data.a.b}
-        --- exit 2
-        10 $ qless config set q-defaults '{"lock":"{klass}-{data.{x}"}' &>/dev/null
-        --- exit 2
-        10 $ qless defaults q '{"throttles":["api","{data.x","{klass}"]}'
-        --- stderr
+        {"throttles":["api","{data.x","{klass}"]}
         error: `throttles` has `{data.x`, which has no closing brace
         hint: a job has {klass}, {queue}, {data} and {data.a.b}
-        --- exit 2
-        10 $ qless config set q-defaults '{"throttles":["api","{data.x","{klass}"]}' &>/dev/null
-        --- exit 2
-        10 $ qless defaults q '{"throttles":"api"}'
-        --- stderr
+        {"throttles":"api"}
         error: `throttles` expects an array of texts, not `"api"`
-        --- exit 2
-        10 $ qless config set q-defaults '{"throttles":"api"}' &>/dev/null
-        --- exit 2
-        10 $ qless defaults q '{"dup":"both"}'
-        --- stderr
+        {"dup":"both"}
         error: `dup` expects `queue`, `merge`, `skip` or `replace`, not `"both"`
-        --- exit 2
-        10 $ qless config set q-defaults '{"dup":"both"}' &>/dev/null
-        --- exit 2
-        10 $ qless defaults q '{"backoff":"often"}'
-        --- stderr
+        {"backoff":"often"}
         error: `backoff` expects `fixed:30s`, `linear:30s`, `exp:30s` with a factor, a maximum and a share of jitter (`exp:30s:2:1h:0.1`), `lowkiq`, or for lost locks `{"initial_delay":30,"factor":2}`, not `"often"`
-        --- exit 2
-        10 $ qless config set q-defaults '{"backoff":"often"}' &>/dev/null
-        --- exit 2
-        10 $ qless defaults q '{"retries":-1}'
-        --- stderr
+        {"retries":-1}
         error: `retries` expects a whole number between 0 and 9007199254740992, not `-1`
-        --- exit 2
-        10 $ qless config set q-defaults '{"retries":-1}' &>/dev/null
-        --- exit 2
-        10 $ qless defaults q '{"order":"fifo"}'
-        --- stderr
+        {"order":"fifo"}
         error: `order` expects `due`, not `"fifo"`
-        --- exit 2
-        10 $ qless config set q-defaults '{"order":"fifo"}' &>/dev/null
-        --- exit 2
-        10 $ qless defaults q '{"lock":"a","lock":"b"}'
-        --- stderr
+        {"lock":"a","lock":"b"}
         error: `lock` stands there twice
-        --- exit 2
-        10 $ qless config set q-defaults '{"lock":"a","lock":"b"}' &>/dev/null
-        --- exit 2
-    "#]]);
+    "#]]
+    .assert_eq(&table);
     assert!(redis.dump().is_empty());
 }
 
 #[test]
 fn a_dry_run_leaves_the_defaults() {
-    let redis = Redis::start();
-    redis.ok(10, r#"defaults q '{"lock":"*"}'"#);
-    redis.session(expect![[r#"
+    Redis::start().session(expect![[r#"
+        10 $ qless defaults q '{"lock":"*"}' &>/dev/null
         10 $ qless defaults q '{"lock":"x"}' --dry-run -o json | jq -c
         {"kind":"defaults","v":1,"queue":"q","defaults":{"lock":"x"},"dry_run":true}
         --- stderr
         would set the defaults of queue q to {"lock":"x"}
+        10 $ qless defaults q --unset --dry-run &>/dev/null
+        10 $ qless defaults q
+        {"lock":"*"}
     "#]]);
-    redis.ok(10, "defaults q --unset --dry-run");
-    assert_eq!(redis.ok(10, "defaults q"), r#"{"lock":"*"}"#);
+}
+
+#[test]
+fn a_limit_that_no_flag_raises_has_no_such_hint() {
+    Redis::start().session(expect![[r#"
+        1 $ qless defaults q @/dev/zero
+        --- stderr
+        error: `/dev/zero` is longer than 65536 bytes
+        --- exit 2
+        1 $ qless put q K @/dev/zero --max-data 5
+        --- stderr
+        error: `/dev/zero` is longer than 5 bytes
+        hint: `--max-data` raises the limit
+        --- exit 2
+    "#]]);
 }
 
 #[test]
@@ -206,13 +150,11 @@ fn a_stored_placeholder_without_a_closing_brace_is_plain_text() {
     let redis = Redis::start();
     let stored = r#"{"key":"{data.x","backoff":"fixed:5"}"#;
     redis.send(&["HSET", "ql:config", "q-defaults", stored]);
-    redis.ok(10, "put q K --jid a");
-    let job = redis.json(11, "get a -o json");
-    assert_eq!(
-        (&job["key"], &job["backoff"]),
-        (&"q/{data.x".into(), &"fixed:5".into())
-    );
-    redis.at(12).run("defaults q").shows(expect![[r#"
+    redis.session(expect![[r#"
+        10 $ qless put q K --jid a &>/dev/null
+        11 $ qless get a -o json | jq -c '[.key, .backoff]'
+        ["q/{data.x","fixed:5"]
+        12 $ qless defaults q
         {"key":"{data.x","backoff":"fixed:5"}
         --- stderr
         warning: not all defaults of queue q can be used: `key` has `{data.x`, which has no closing brace
@@ -222,15 +164,9 @@ fn a_stored_placeholder_without_a_closing_brace_is_plain_text() {
 #[test]
 fn stored_defaults_that_are_ignored_are_named() {
     let redis = Redis::start();
+    redis.send(&["HSET", "ql:config", "q-defaults", "{]"]);
     let unknown = r#"{"lok":"*","ttl":5}"#;
-    redis.send(&[
-        "HSET",
-        "ql:config",
-        "q-defaults",
-        "{]",
-        "p-defaults",
-        unknown,
-    ]);
+    redis.send(&["HSET", "ql:config", "p-defaults", unknown]);
     redis.session(expect![[r#"
         10 $ qless defaults q
         --- stderr
@@ -244,24 +180,8 @@ fn stored_defaults_that_are_ignored_are_named() {
         --- stderr
         scanned 1 key, 0 jobs, 0 queues in 0.0s
         --- exit 7
-    "#]]);
-    redis.ok(10, "defaults q --unset --yes");
-    redis.ok(10, "defaults p --unset --yes");
-    redis.at(10).run("check").exits(0);
-}
-
-#[test]
-fn a_limit_that_no_flag_raises_has_no_such_hint() {
-    let redis = Redis::start();
-    redis.session(expect![[r#"
-        1 $ qless defaults q @/dev/zero
-        --- stderr
-        error: `/dev/zero` is longer than 65536 bytes
-        --- exit 2
-        1 $ qless put q K @/dev/zero --max-data 5
-        --- stderr
-        error: `/dev/zero` is longer than 5 bytes
-        hint: `--max-data` raises the limit
-        --- exit 2
+        10 $ qless defaults q --unset --yes &>/dev/null
+        10 $ qless defaults p --unset --yes &>/dev/null
+        10 $ qless check &>/dev/null
     "#]]);
 }

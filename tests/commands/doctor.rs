@@ -1,11 +1,12 @@
 //! `qless doctor`
 
 use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use expect_test::expect;
+use expect_test::{Expect, expect};
 use rcgen::{CertificateParams, date_time_ymd};
 use regex::Regex;
 use serde_json::{Value, json};
@@ -18,8 +19,9 @@ use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::{Redis, acl_commands};
 use crate::support::sentinel::{MASTER, Sentinels};
 use crate::support::terminal;
-use crate::support::text::Shows;
+use crate::support::text::words;
 use crate::support::tls::{Authority, TlsRedis};
+use crate::support::work::until;
 
 const SECRET: &str = "geheim-4711";
 
@@ -66,12 +68,44 @@ fn item(qless: &Qless, check: &str) -> Value {
     found.unwrap_or_else(|| panic!("no check {check}"))
 }
 
-/// The level, text and hint of one check.
+/// Compares checks, one in a line: its name, its level, text and hint. A line `> CONFIG SET port 1` sends a command
+/// to the server first.
 #[track_caller]
-fn says(qless: &Qless, check: &str) -> String {
-    let item = item(qless, check);
-    let text = |name: &str| item[name].as_str().unwrap_or("–").to_owned();
-    [text("level"), text("what"), text("hint")].join(" | ") + "\n"
+fn checks(redis: Option<&Redis>, qless: &Qless, expected: Expect) {
+    let mut shown = String::new();
+    for line in expected.data().lines().map(str::trim) {
+        if let Some(command) = line.strip_prefix("> ") {
+            let words = words(command);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            redis.expect("a server").send(&words);
+            shown += &format!("{line}\n");
+        } else if let Some((check, _)) = line.split_once(": ") {
+            let item = item(qless, check);
+            let text = |name: &str| item[name].as_str().unwrap_or("–").to_owned();
+            let [level, what, hint] = ["level", "what", "hint"].map(text);
+            shown += &format!("{check}: {level} | {what} | {hint}\n");
+        }
+    }
+    expected.assert_eq(&shown);
+}
+
+/// A server, or the binary with its settings, whose checks a test compares.
+trait Checked {
+    fn checks(&self, expected: Expect);
+}
+
+impl Checked for Redis {
+    #[track_caller]
+    fn checks(&self, expected: Expect) {
+        checks(Some(self), &self.qless(), expected);
+    }
+}
+
+impl Checked for Qless {
+    #[track_caller]
+    fn checks(&self, expected: Expect) {
+        checks(None, self, expected);
+    }
 }
 
 /// The check has failed and says what another command says, with a hint; those after it are skipped.
@@ -85,17 +119,15 @@ fn repeats_error(qless: &Qless, check: &str) {
     let found = &items[at];
     assert_eq!(found["check"], check, "{found}");
     assert_eq!(
-        (&found["what"], &found["code"]),
-        (&other["message"], &other["code"])
+        [&found["what"], &found["code"]],
+        [&other["message"], &other["code"]]
     );
     match other["hint"].as_str() {
         Some(hint) => assert_eq!(found["hint"], hint.replace("length q", "doctor")),
         None => assert!(found["hint"].is_string(), "{found}"),
     }
-    assert!(
-        items[..at].iter().all(|item| item["level"] == "ok"),
-        "{items:?}"
-    );
+    let is_ok = items[..at].iter().all(|item| item["level"] == "ok");
+    assert!(is_ok, "{items:?}");
     let skipped = |item: &&Value| item["level"] == "skipped";
     let after = items[at + 1..].iter().filter(skipped).count();
     assert!(after > 9, "{items:?}");
@@ -137,19 +169,19 @@ fn documents_have_what_was_measured() {
     let redis = Redis::start();
     let qless = redis.qless();
     let document = qless.run("doctor -o json").json();
-    assert_eq!(
-        (&document["kind"], &document["ok"]),
-        (&"doctor".into(), &true.into())
-    );
-    let field = |check: &str, name: &str| item(&qless, check)[name].clone();
+    assert_eq!(document["kind"], "doctor");
+    assert_eq!(document["ok"], true);
+    let checks = document["items"].as_array().unwrap();
+    let field = |name: &str, field: &str| {
+        let check = checks.iter().find(|item| item["check"] == name);
+        check.unwrap_or_else(|| panic!("no check {name}"))[field].clone()
+    };
     assert!(field("connect", "connect_s").as_f64().unwrap() < 1.0);
     assert!(field("core", "call_s").as_f64().unwrap() < 1.0);
     assert!(field("clock", "ahead_s").as_f64().unwrap().abs() < 1.0);
     assert!(field("memory", "memory_bytes").as_u64().unwrap() > 100_000);
-    assert_eq!(
-        field("core", "core"),
-        qless.run("version -o json").json()["core"]
-    );
+    let version = qless.run("version -o json").json();
+    assert_eq!(field("core", "core"), version["core"]);
     assert_eq!(field("persistence", "append_only"), false);
     assert_eq!(field("login", "db"), 0);
     assert_eq!(field("keys", "queues"), 0);
@@ -163,36 +195,36 @@ fn documents_have_what_was_measured() {
 #[test]
 fn what_fails_is_said_as_other_commands_say_it() {
     let port = |port: u16| at_url(&format!("redis://127.0.0.1:{port}"));
-    repeats_error(&port(free_port()), "connect");
-    repeats_error(&at_url("redis://nowhere.invalid"), "connect");
-    repeats_error(&at_url("unix:///nonexistent/r.sock"), "connect");
-    repeats_error(
-        &port(answering(b"HTTP/1.1 400 Bad Request\r\n\r\n")),
-        "connect",
-    );
-    repeats_error(&port(listen(drop)), "connect");
-    repeats_error(
-        &port(listen(|mut stream| {
-            _ = stream.write_all(b"-ERR max number of clients reached\r\n")
-        })),
-        "connect",
-    );
-    repeats_error(&port(answering(b"-LOADING x\r\n-LOADING x\r\n")), "server");
-    repeats_error(
-        &port(answering(b"*4\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$6\r\n6.0.16\r\n*2\r\n$1\r\n1\r\n$1\r\n1\r\n")),
-        "server",
-    );
-    let redis = Redis::with(&["--requirepass", SECRET]);
-    repeats_error(&redis.qless(), "login");
-    repeats_error(&redis.qless().env("QLESS_REDIS_PASSWORD", "other"), "login");
-    let qless = redis.qless().env("QLESS_REDIS_PASSWORD", SECRET);
-    qless.run("doctor -q").exits(0);
-    repeats_error(
-        &qless.env("QLESS_REDIS_URL", format!("{}?db=99", redis.url())),
-        "login",
-    );
+    let full = |mut stream: TcpStream| {
+        _ = stream.write_all(b"-ERR max number of clients reached\r\n");
+    };
+    let old = b"*4\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$6\r\n6.0.16\r\n\
+        *2\r\n$1\r\n1\r\n$1\r\n1\r\n";
     let redis = Redis::start();
-    repeats_error(&redis.qless().env("QLESS_REDIS_PASSWORD", SECRET), "login");
+    let guarded = Redis::with(&["--requirepass", SECRET]);
+    let with = |redis: &Redis, password: &str| redis.qless().env("QLESS_REDIS_PASSWORD", password);
+    let known = with(&guarded, SECRET);
+    known.run("doctor -q").exits(0);
+    let no_database = format!("{}?db=99", guarded.url());
+    for (qless, check) in [
+        (port(free_port()), "connect"),
+        (at_url("redis://nowhere.invalid"), "connect"),
+        (at_url("unix:///nonexistent/r.sock"), "connect"),
+        (
+            port(answering(b"HTTP/1.1 400 Bad Request\r\n\r\n")),
+            "connect",
+        ),
+        (port(listen(drop)), "connect"),
+        (port(listen(full)), "connect"),
+        (port(answering(b"-LOADING x\r\n-LOADING x\r\n")), "server"),
+        (port(answering(old)), "server"),
+        (guarded.qless(), "login"),
+        (with(&guarded, "other"), "login"),
+        (with(&redis, SECRET), "login"),
+        (known.env("QLESS_REDIS_URL", no_database), "login"),
+    ] {
+        repeats_error(&qless, check);
+    }
 }
 
 #[test]
@@ -286,37 +318,25 @@ fn a_frozen_server_with_or_without_tls_takes_no_longer_than_the_timeout() {
 #[test]
 fn a_server_that_runs_a_script_is_busy() {
     let redis = Redis::with(&["--lua-time-limit", "1"]);
-    let url = redis.url();
+    let mut connection = redis.connection();
     let script = thread::spawn(move || {
-        let client = redis::Client::open(url).unwrap();
-        let mut connection = client.get_connection().unwrap();
         let mut eval = redis::cmd("EVAL");
-        _ = eval
-            .arg("while true do end")
-            .arg(0)
-            .query::<()>(&mut connection);
+        eval.arg("while true do end").arg(0);
+        _ = eval.query::<()>(&mut connection);
     });
-    let deadline = Instant::now() + Duration::from_secs(10);
     let ping = || redis::cmd("PING").query::<String>(&mut redis.connection());
-    while ping().is_ok() {
-        assert!(Instant::now() < deadline);
-    }
-    says(&redis.qless(), "server").shows(expect![[r#"
-        error | `unix://DIR/s` is busy with a script | `redis-cli SCRIPT KILL` ends it if it has not written yet
+    until("the server is busy", || ping().is_err());
+    redis.checks(expect![[r#"
+        server: error | `unix://DIR/s` is busy with a script | `redis-cli SCRIPT KILL` ends it if it has not written yet
     "#]]);
     redis.send(&["SCRIPT", "KILL"]);
     script.join().unwrap();
 }
 
-/// A server that tells nothing of itself but its version and a time long ago.
-fn silent_server(info: &'static str) -> u16 {
-    silent_server_with("7.2.0", "1", info)
-}
-
 /// A silent server of a version, whose TIME replies these seconds after the login.
-fn silent_server_with(version: &'static str, seconds: &'static str, info: &'static str) -> u16 {
+fn silent_server_with(version: &'static str, seconds: &'static str, info: &'static str) -> Qless {
     let commands = Regex::new(r"\*\d+\r\n\$").unwrap();
-    listen(move |mut stream| {
+    let port = listen(move |mut stream| {
         let mut asked = [0; 4096];
         while let Ok(read @ 1..) = stream.read(&mut asked) {
             let text = String::from_utf8_lossy(&asked[..read]).into_owned();
@@ -337,43 +357,37 @@ fn silent_server_with(version: &'static str, seconds: &'static str, info: &'stat
             };
             _ = stream.write_all(answer.as_bytes());
         }
-    })
+    });
+    at_url(&format!("redis://127.0.0.1:{port}")).hide(&port.to_string(), "PORT")
 }
 
 #[test]
 fn a_server_that_loads_its_data_is_not_asked_further() {
-    let port = silent_server("loading:1\r\n");
-    let qless = at_url(&format!("redis://127.0.0.1:{port}")).hide(&port.to_string(), "PORT");
     let begun = Instant::now();
-    says(&qless, "server").shows(expect![[r#"
-        error | `redis://127.0.0.1:PORT/0` is still loading its data | `redis-cli INFO persistence` shows how far it is
+    silent_server_with("7.2.0", "1", "loading:1\r\n").checks(expect![[r#"
+        server: error | `redis://127.0.0.1:PORT/0` is still loading its data | `redis-cli INFO persistence` shows how far it is
+        core: skipped | not looked at: `server` failed | –
     "#]]);
     assert!(begun.elapsed() < Duration::from_secs(5));
-    says(&qless, "core").shows(expect![[r#"
-        skipped | not looked at: `server` failed | –
-    "#]]);
 }
 
 #[test]
 fn what_a_service_does_not_tell_is_skipped() {
-    let port = silent_server("");
-    let qless = at_url(&format!("redis://127.0.0.1:{port}")).hide(&port.to_string(), "PORT");
-    says(&qless, "server").shows(expect![[r#"
-        ok | Redis 7.2.0 | –
-    "#]]);
-    says(&qless, "core").shows(expect![[r#"
-        error | `redis://127.0.0.1:PORT/0` does not run the core: it runs no scripts | `qless` requires a server with EVAL
-    "#]]);
-    says(&qless, "eviction").shows(expect![[r#"
-        skipped | the server does not tell: `redis://127.0.0.1:PORT/0` refuses: unknown command 'INFO' | –
+    let qless = silent_server_with("7.2.0", "1", "");
+    qless.checks(expect![[r#"
+        server: ok | Redis 7.2.0 | –
+        core: error | `redis://127.0.0.1:PORT/0` does not run the core: it runs no scripts | `qless` requires a server with EVAL
+        eviction: skipped | the server does not tell: `redis://127.0.0.1:PORT/0` refuses: unknown command 'INFO' | –
     "#]]);
     let clock = item(&qless, "clock");
     let what = clock["what"].as_str().unwrap();
-    assert!(
-        what.starts_with("this host is ") && what.contains("ahead: other clients"),
-        "{what}"
-    );
+    assert!(what.starts_with("this host is "), "{what}");
+    assert!(what.contains("ahead: other clients"), "{what}");
     assert_eq!(clock["level"], "warning");
+    // A time that is no number says nothing about the clock.
+    silent_server_with("7.2.0", "x", "").checks(expect![[r#"
+        clock: error | unexpected reply to `TIME`: not a number | is it a Redis server, and the right port?
+    "#]]);
 }
 
 #[test]
@@ -382,32 +396,27 @@ fn missing_rights_are_named() {
         return;
     }
     let redis = Redis::start();
-    let password = format!(">{SECRET}");
-    redis.send(&[
-        "ACL", "SETUSER", "ops", "on", &password, "~*", "&*", "+@all", "-hset", "-zrem", "-scan",
-    ]);
-    let url = redis.url() + "?user=ops";
     let ops = redis
         .qless()
-        .env("QLESS_REDIS_URL", url)
+        .env("QLESS_REDIS_URL", redis.url() + "?user=ops")
         .env("QLESS_REDIS_PASSWORD", SECRET);
-    says(&ops, "rights").shows(expect![[r#"
-        error | user `ops` may not run HSET, ZREM on `ql:*` | `qless help acl` prints the line an administrator needs
+    let checks = |expected: Expect| checks(Some(&redis), &ops, expected);
+    checks(expect![[r#"
+        > ACL SETUSER ops on >geheim-4711 ~* &* +@all -hset -zrem -scan
+        rights: error | user `ops` may not run HSET, ZREM on `ql:*` | `qless help acl` prints the line an administrator needs
     "#]]);
     ops.run("doctor").exits(1);
     // What only reads works without these.
     ops.run("doctor --read-only -q").exits(0);
-    redis.send(&["ACL", "SETUSER", "ops", "+hset", "+zrem", "-hlen"]);
-    says(&ops, "rights").shows(expect![[r#"
-        warning | user `ops` may not run HLEN, SCAN on `ql:*`, which only some commands need: dry runs, check, export, throttle list --all, selectors that read every job | `qless help acl` prints the line an administrator needs
+    checks(expect![[r#"
+        > ACL SETUSER ops +hset +zrem -hlen
+        rights: warning | user `ops` may not run HLEN, SCAN on `ql:*`, which only some commands need: dry runs, check, export, throttle list --all, selectors that read every job | `qless help acl` prints the line an administrator needs
     "#]]);
     ops.run("doctor -q").exits(0);
-    redis.send(&["ACL", "SETUSER", "ops", "-eval", "-info"]);
-    says(&ops, "rights").shows(expect![[r#"
-        error | user `ops` may not run `eval` | `qless help acl` prints the line an administrator needs
-    "#]]);
-    says(&ops, "memory").shows(expect![[r#"
-        skipped | the server does not tell: user `ops` may not run `info` | `qless help acl` prints the line an administrator needs
+    checks(expect![[r#"
+        > ACL SETUSER ops -eval -info
+        rights: error | user `ops` may not run `eval` | `qless help acl` prints the line an administrator needs
+        memory: skipped | the server does not tell: user `ops` may not run `info` | `qless help acl` prints the line an administrator needs
     "#]]);
     ops.run("doctor").exits(1);
 }
@@ -423,72 +432,44 @@ fn the_documented_users_are_well_and_refused_nothing() {
     }
     for (user, flag) in [("qless", ""), ("qless-ro", "--read-only")] {
         let url = format!("{}?user={user}", redis.url());
-        let qless = redis
-            .qless()
-            .env("QLESS_REDIS_URL", url)
-            .env("QLESS_REDIS_PASSWORD", SECRET);
+        let qless = redis.qless().env("QLESS_REDIS_URL", url);
+        let qless = qless.env("QLESS_REDIS_PASSWORD", SECRET);
         let run = qless.run(&format!("doctor {flag} -o json")).exits(0);
-        let levels = items(&run)
-            .into_iter()
-            .filter(|item| item["level"] == "error");
-        assert_eq!(levels.count(), 0);
+        let mut items = items(&run).into_iter();
+        assert!(items.all(|item| item["level"] != "error"), "{user}");
         if Redis::has_selective_rights() {
-            assert_eq!(
-                redis.send(&["ACL", "LOG"]),
-                redis::Value::Array(Vec::new()),
-                "{user}"
-            );
+            let log = redis.send(&["ACL", "LOG"]);
+            assert_eq!(log, redis::Value::Array(Vec::new()), "{user}");
         }
     }
 }
 
 #[test]
-fn memory_and_eviction_are_judged() {
+fn memory_eviction_and_persistence_are_judged() {
     let redis = Redis::start();
-    let set = |name: &str, value: &str| _ = redis.send(&["CONFIG", "SET", name, value]);
-    let qless = redis.qless();
-    set("maxmemory-policy", "allkeys-lru");
-    says(&qless, "eviction").shows(expect![[r#"
-        ok | maxmemory-policy allkeys-lru, without effect: maxmemory is not set | –
+    redis.checks(expect![[r#"
+        persistence: warning | neither append-only file nor snapshots: a restart loses all jobs | `redis-cli CONFIG SET appendonly yes` writes each change to disk
+        > CONFIG SET save '3600 1'
+        persistence: warning | snapshots only, none since the server started: a crash loses what was changed since | `redis-cli CONFIG SET appendonly yes` writes each change to disk
+        > CONFIG SET appendonly yes
+        > CONFIG SET appendfsync always
+        persistence: ok | append-only file, on disk before each reply | –
+        > CONFIG SET appendfsync no
+        persistence: warning | append-only file, on disk when the system decides: a crash can lose half a minute | `redis-cli CONFIG SET appendfsync everysec`
+        > CONFIG SET maxmemory-policy allkeys-lru
+        eviction: ok | maxmemory-policy allkeys-lru, without effect: maxmemory is not set | –
+        > CONFIG SET maxmemory 1gb
+        eviction: warning | the server deletes jobs when its memory is full (maxmemory-policy allkeys-lru) | it refuses new ones instead after `redis-cli CONFIG SET maxmemory-policy noeviction`
     "#]]);
-    set("maxmemory", "1gb");
-    says(&qless, "eviction").shows(expect![[r#"
-        warning | the server deletes jobs when its memory is full (maxmemory-policy allkeys-lru) | it refuses new ones instead after `redis-cli CONFIG SET maxmemory-policy noeviction`
+    redis.qless().run("doctor -q").exits(0);
+    redis.checks(expect![[r#"
+        > CONFIG SET maxmemory-policy volatile-ttl
+        eviction: ok | maxmemory-policy volatile-ttl, which deletes only keys with an expiry: windows of uniqueness | –
+        > CONFIG SET maxmemory-policy noeviction
+        > CONFIG SET maxmemory 100kb
+        memory: error | `unix://DIR/s` is out of memory | `qless cancel` and a shorter `jobs-history` free some
     "#]]);
-    qless.run("doctor -q").exits(0);
-    set("maxmemory-policy", "volatile-ttl");
-    says(&qless, "eviction").shows(expect![[r#"
-        ok | maxmemory-policy volatile-ttl, which deletes only keys with an expiry: windows of uniqueness | –
-    "#]]);
-    set("maxmemory-policy", "noeviction");
-    set("maxmemory", "100kb");
-    says(&qless, "memory").shows(expect![[r#"
-        error | `unix://DIR/s` is out of memory | `qless cancel` and a shorter `jobs-history` free some
-    "#]]);
-    qless.run("doctor").exits(1);
-}
-
-#[test]
-fn persistence_is_judged() {
-    let redis = Redis::start();
-    let set = |name: &str, value: &str| _ = redis.send(&["CONFIG", "SET", name, value]);
-    let qless = redis.qless();
-    says(&qless, "persistence").shows(expect![[r#"
-        warning | neither append-only file nor snapshots: a restart loses all jobs | `redis-cli CONFIG SET appendonly yes` writes each change to disk
-    "#]]);
-    set("save", "3600 1");
-    says(&qless, "persistence").shows(expect![[r#"
-        warning | snapshots only, none since the server started: a crash loses what was changed since | `redis-cli CONFIG SET appendonly yes` writes each change to disk
-    "#]]);
-    set("appendonly", "yes");
-    set("appendfsync", "always");
-    says(&qless, "persistence").shows(expect![[r#"
-        ok | append-only file, on disk before each reply | –
-    "#]]);
-    set("appendfsync", "no");
-    says(&qless, "persistence").shows(expect![[r#"
-        warning | append-only file, on disk when the system decides: a crash can lose half a minute | `redis-cli CONFIG SET appendfsync everysec`
-    "#]]);
+    redis.qless().run("doctor").exits(1);
 }
 
 #[test]
@@ -498,25 +479,17 @@ fn a_failed_snapshot_is_an_error_if_the_server_refuses_changes() {
     let dir = config(&redis, "dir");
     std::fs::create_dir(format!("{dir}/dump.rdb")).unwrap();
     std::fs::write(format!("{dir}/dump.rdb/x"), "").unwrap();
-    let deadline = Instant::now() + Duration::from_secs(20);
     redis.send(&["BGSAVE"]);
-    let failed = || {
-        let info: String = redis::cmd("INFO")
-            .arg("persistence")
-            .query(&mut redis.connection())
-            .unwrap();
-        info.contains("rdb_last_bgsave_status:err")
-    };
-    while !failed() {
-        assert!(Instant::now() < deadline);
-        thread::sleep(Duration::from_millis(2));
-    }
-    says(&redis.qless(), "persistence").shows(expect![[r#"
-        warning | the server could not save its data the last time | make room on its disk; `redis-cli INFO persistence` shows what failed
-    "#]]);
-    redis.send(&["CONFIG", "SET", "save", "3600 1"]);
-    says(&redis.qless(), "persistence").shows(expect![[r#"
-        error | `unix://DIR/s` cannot write to its disk and refuses changes | make room on its disk; `redis-cli INFO persistence` shows what failed
+    let mut info = redis::cmd("INFO");
+    info.arg("persistence");
+    let info = || info.query::<String>(&mut redis.connection()).unwrap();
+    until("the snapshot fails", || {
+        info().contains("rdb_last_bgsave_status:err")
+    });
+    redis.checks(expect![[r#"
+        persistence: warning | the server could not save its data the last time | make room on its disk; `redis-cli INFO persistence` shows what failed
+        > CONFIG SET save '3600 1'
+        persistence: error | `unix://DIR/s` cannot write to its disk and refuses changes | make room on its disk; `redis-cli INFO persistence` shows what failed
     "#]]);
 }
 
@@ -526,45 +499,35 @@ fn a_replica_is_for_reading() {
     let port = config(&primary, "port");
     let qless = replica.qless().hide(&port, "PORT");
     let server = item(&qless, "server");
-    assert!(
-        server["what"].as_str().unwrap().contains(", replica, up"),
-        "{server}"
-    );
-    says(&qless, "replication").shows(expect![[r#"
-        error | `unix://DIR/s` is a replica | point `--redis` at its primary, `127.0.0.1:PORT`, or add `--read-only`
+    let what = server["what"].as_str().unwrap();
+    assert!(what.contains(", replica, up"), "{server}");
+    qless.checks(expect![[r#"
+        replication: error | `unix://DIR/s` is a replica | point `--redis` at its primary, `127.0.0.1:PORT`, or add `--read-only`
     "#]]);
     qless.run("doctor").exits(1);
     let reader = qless.env("QLESS_READ_ONLY", "1");
-    says(&reader, "replication").shows(expect![[r#"
-        ok | replica of 127.0.0.1:PORT, connected | –
+    reader.checks(expect![[r#"
+        replication: ok | replica of 127.0.0.1:PORT, connected | –
     "#]]);
-    says(&primary.qless(), "replication").shows(expect![[r#"
-        ok | 1 replica | –
-    "#]]);
-    primary.send(&["CONFIG", "SET", "min-replicas-to-write", "1"]);
-    says(&primary.qless(), "replication").shows(expect![[r#"
-        ok | 1 replica, min-replicas-to-write 1 | –
-    "#]]);
-    primary.send(&["CONFIG", "SET", "min-replicas-to-write", "2"]);
-    says(&primary.qless(), "replication").shows(expect![[r#"
-        error | `unix://DIR/s` has too few replicas and refuses changes | start its replicas, or lower `min-replicas-to-write`
+    primary.checks(expect![[r#"
+        replication: ok | 1 replica | –
+        > CONFIG SET min-replicas-to-write 1
+        replication: ok | 1 replica, min-replicas-to-write 1 | –
+        > CONFIG SET min-replicas-to-write 2
+        replication: error | `unix://DIR/s` has too few replicas and refuses changes | start its replicas, or lower `min-replicas-to-write`
     "#]]);
     drop(primary);
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while item(&reader, "replication")["level"] == "ok" {
-        assert!(Instant::now() < deadline);
-    }
-    says(&reader, "replication").shows(expect![[r#"
-        warning | this replica has lost its primary: its data is old | `redis-cli INFO replication` shows its primary
+    until("the replica knows", || {
+        item(&reader, "replication")["level"] != "ok"
+    });
+    reader.checks(expect![[r#"
+        replication: warning | this replica has lost its primary: its data is old | `redis-cli INFO replication` shows its primary
     "#]]);
     reader.run("doctor -q").exits(0);
     replica.send(&["CONFIG", "SET", "replica-serve-stale-data", "no"]);
-    let reader = reader.env("QLESS_TIMEOUT", "1s");
-    says(&reader, "core").shows(expect![[r#"
-        error | replica `unix://DIR/s` has lost its primary | `redis-cli INFO replication` shows its primary
-    "#]]);
-    says(&reader, "keys").shows(expect![[r#"
-        skipped | not looked at: `core` failed | –
+    reader.env("QLESS_TIMEOUT", "1s").checks(expect![[r#"
+        core: error | replica `unix://DIR/s` has lost its primary | `redis-cli INFO replication` shows its primary
+        keys: skipped | not looked at: `core` failed | –
     "#]]);
 }
 
@@ -575,30 +538,33 @@ fn the_source_of_the_address_is_named() {
     let home = ConfigHome::new(&format!(
         "[context.\"a\\u001bb\"]\nredis = \"{url}\"\n[context.none]\nprefix = \"p:\"\n"
     ));
-    let origin = |qless: Qless, line: &str| {
-        let run = qless
-            .hide(&url, "URL")
-            .run(&format!("{line} doctor -o json"));
-        items(&run)[1]["what"].as_str().unwrap().to_owned()
-    };
-    let bare = || home.qless();
-    assert_eq!(
-        origin(bare(), &format!("--redis {url}")),
-        "URL, from `--redis`"
-    );
-    let variable = bare().env("REDIS_URL", &url);
-    assert_eq!(origin(variable, ""), "URL, from REDIS_URL");
-    let variable = bare()
-        .env("REDIS_URL", "redis://x")
-        .env("QLESS_REDIS_URL", &url);
-    assert_eq!(origin(variable, ""), "URL, from QLESS_REDIS_URL");
+    let bare = || home.qless().hide(&url, "URL");
     let context = bare().env("QLESS_CONTEXT", "a\x1bb");
-    assert_eq!(origin(context.clone(), ""), "URL, from context a\\x1bb");
-    let default = "redis://127.0.0.1:6379/0, from the default";
-    assert_eq!(origin(bare(), "--context none"), default);
+    let variable = bare().env("REDIS_URL", &url);
+    let other = bare().env("REDIS_URL", "redis://x");
+    let typed = format!("--redis {url}");
+    for (qless, flags, origin) in [
+        (&bare(), &typed[..], "URL, from `--redis`"),
+        (&variable, "", "URL, from REDIS_URL"),
+        (
+            &other.env("QLESS_REDIS_URL", &url),
+            "",
+            "URL, from QLESS_REDIS_URL",
+        ),
+        (&context, "", "URL, from context a\\x1bb"),
+        (
+            &bare(),
+            "--context none",
+            "redis://127.0.0.1:6379/0, from the default",
+        ),
+    ] {
+        let run = qless.run(&format!("{flags} doctor -o json"));
+        assert_eq!(items(&run)[1]["what"], origin);
+    }
     assert!(!context.run("doctor -o table").stdout().contains('\x1b'));
     home.write(&format!("[defaults]\nredis = \"{url}\"\n"));
-    assert_eq!(origin(bare(), ""), "URL, from `[defaults]`");
+    let run = bare().run("doctor -o json");
+    assert_eq!(items(&run)[1]["what"], "URL, from `[defaults]`");
     for address in ["http://x", "rediss://bad_host!"] {
         bare().run(&format!("doctor --redis {address}")).exits(2);
     }
@@ -610,73 +576,42 @@ fn the_source_of_the_address_is_named() {
 fn a_config_file_with_a_password_that_others_may_read_is_a_warning() {
     let redis = Redis::start();
     let home = ConfigHome::new("[context.a]\nredis = \"redis://:geheim-4711@h\"\n");
-    home.mode(0o644);
     let qless = home.with(redis.qless());
-    says(&qless, "config").shows(expect![[r#"
-        warning | others may read `HOME/qless/config.toml`, and a password stands in it | `chmod 600 HOME/qless/config.toml` leaves it to its owner
+    qless.checks(expect![[r#"
+        config: ok | HOME/qless/config.toml, no context | –
     "#]]);
-    home.mode(0o600);
-    says(&qless, "config").shows(expect![[r#"
-        ok | HOME/qless/config.toml, no context | –
+    home.mode(0o644);
+    qless.checks(expect![[r#"
+        config: warning | others may read `HOME/qless/config.toml`, and a password stands in it | `chmod 600 HOME/qless/config.toml` leaves it to its owner
     "#]]);
 }
 
 #[test]
-fn a_wrong_prefix_is_hinted_at() {
+fn a_prefix_without_queues_and_a_set_time_are_warnings() {
     let redis = Redis::start();
     redis.qless().run("put mail K -q").ok();
-    says(&redis.qless().env("QLESS_PREFIX", "x:"), "keys").shows(expect![[r#"
-            warning | nothing is stored under the prefix `x:` in `unix://DIR/s` | there are queues with `--prefix=ql:`
-        "#]]);
-}
-
-#[test]
-fn a_time_that_the_environment_sets_is_a_warning() {
-    says(&Redis::start().at(100), "clock").shows(expect![[r#"
-        warning | QLESS_NOW sets the time of all calls, whatever time it is | unset QLESS_NOW
+    redis.at(100).env("QLESS_PREFIX", "x:").checks(expect![[r#"
+        keys: warning | nothing is stored under the prefix `x:` in `unix://DIR/s` | there are queues with `--prefix=ql:`
+        clock: warning | QLESS_NOW sets the time of all calls, whatever time it is | unset QLESS_NOW
     "#]]);
 }
 
 #[test]
-fn a_key_of_a_wrong_type_fails_the_core() {
+fn scripts_of_others_are_counted_and_keys_of_a_wrong_type_named() {
     let redis = Redis::start();
-    redis.send(&["SET", "ql:config", "x"]);
-    redis.send(&["SET", "ql:queues", "x"]);
-    let qless = redis.qless();
-    says(&qless, "core").shows(expect![[r#"
-        error | cannot read the reply: a key that it needs has the wrong type | `qless check --only key-type` names it
+    redis.checks(expect![[r#"
+        > SCRIPT LOAD 'return 1'
+        scripts: ok | 1 other script is cached: of other clients, or of other versions and prefixes of `qless` | –
+        > SET ql:config x
+        > SET ql:queues x
+        core: error | cannot read the reply: a key that it needs has the wrong type | `qless check --only key-type` names it
+        keys: error | cannot be read, because a key has the wrong type: the list of queues | `qless check --only key-type` names the keys
     "#]]);
-    says(&qless, "keys").shows(expect![[r#"
-        error | cannot be read, because a key has the wrong type: the list of queues | `qless check --only key-type` names the keys
+    redis.qless().run("doctor").exits(1);
+    // On Redis before 7.0, the test of rights tests nothing, but is cached.
+    silent_server_with("6.2.0", "1", "number_of_cached_scripts:3\r\n").checks(expect![[r#"
+        scripts: ok | 1 other script is cached: of other clients, or of other versions and prefixes of `qless` | –
     "#]]);
-    qless.run("doctor").exits(1);
-}
-
-#[test]
-fn scripts_of_others_are_counted() {
-    let redis = Redis::start();
-    redis.send(&["SCRIPT", "LOAD", "return 1"]);
-    says(&redis.qless(), "scripts").shows(expect![[r#"
-        ok | 1 other script is cached: of other clients, or of other versions and prefixes of `qless` | –
-    "#]]);
-}
-
-/// On Redis before 7.0, the test of rights tests nothing, but is cached.
-#[test]
-fn scripts_of_others_are_counted_without_a_test_of_rights() {
-    let info = "number_of_cached_scripts:3\r\n";
-    let port = silent_server_with("6.2.0", "1", info);
-    says(&at_url(&format!("redis://127.0.0.1:{port}")), "scripts").shows(expect![[r#"
-        ok | 1 other script is cached: of other clients, or of other versions and prefixes of `qless` | –
-    "#]]);
-}
-
-#[test]
-fn a_time_that_is_no_number_says_nothing_about_the_clock() {
-    let port = silent_server_with("7.2.0", "x", "");
-    says(&at_url(&format!("redis://127.0.0.1:{port}")), "clock").shows(expect![[r#"
-            error | unexpected reply to `TIME`: not a number | is it a Redis server, and the right port?
-        "#]]);
 }
 
 #[test]
@@ -706,21 +641,18 @@ fn each_member_has_its_own_checks() {
     ));
     let both = home.run("--context both doctor").exits(1);
     let lines = both.stdout();
-    let line = |start: &str| lines.lines().any(|line| line.starts_with(start));
-    assert!(
-        line("one\t✓\tcore\t") && line("gone\t✗\tconnect\t"),
-        "{lines}"
-    );
+    for start in ["one\t✓\tcore\t", "gone\t✗\tconnect\t"] {
+        let has_line = lines.lines().any(|line| line.starts_with(start));
+        assert!(has_line, "{start}: {lines}");
+    }
     let prefixes = home.run("--context two doctor -o json").json();
-    assert_eq!(
-        (&prefixes["kind"], &prefixes["ok"]),
-        (&"doctor".into(), &true.into())
-    );
-    let of = |prefix: &str| {
+    assert_eq!(prefixes["kind"], "doctor");
+    assert_eq!(prefixes["ok"], true);
+    for prefix in ["a:", "b:"] {
         let items = prefixes["items"].as_array().unwrap().iter();
-        items.filter(|item| item["prefix"] == prefix).count()
-    };
-    assert_eq!((of("a:"), of("b:")), (16, 16));
+        let of_prefix = items.filter(|item| item["prefix"] == prefix);
+        assert_eq!(of_prefix.count(), 16, "{prefix}");
+    }
 }
 
 #[test]
@@ -747,11 +679,10 @@ fn a_private_server_is_started() {
         .prefix("ql")
         .tempdir_in("/tmp")
         .unwrap();
-    let url = format!("local:{}/night", dir.path().display());
-    let qless = at_url(&url).hide(dir.path().to_str().unwrap(), "DIR");
+    let qless = at_url(&format!("local:{}/night", dir.path().display()));
     let connect = item(&qless, "connect");
-    says(&qless, "persistence").shows(expect![[r#"
-        ok | append-only file, on disk each second: a crash can lose the last one | –
+    qless.checks(expect![[r#"
+        persistence: ok | append-only file, on disk each second: a crash can lose the last one | –
     "#]]);
     qless.run("local stop -q").exits(0);
     assert_eq!(connect["level"], "ok");
@@ -765,27 +696,27 @@ fn a_cluster_is_checked_at_the_node_with_the_prefix() {
     let qless = at_url(&one).env("QLESS_PREFIX", "{mail}:");
     repeats_error(&qless, "address");
     let qless = cluster.qless("{mail}:").env("QLESS_TIMEOUT", "2s");
-    says(&qless, "nodes").shows(expect![[r#"
-        ok | all 2 that the address names reply | –
+    qless.checks(expect![[r#"
+        nodes: ok | all 2 that the address names reply | –
     "#]]);
     let server = item(&qless, "server");
     let what = server["what"].as_str().unwrap();
     assert!(what.contains(", primary in a cluster, up"), "{server}");
-    let port = free_port();
-    let with_dead = format!("{},127.0.0.1:{port}", cluster.urls());
+    let dead = format!("127.0.0.1:{}", free_port());
+    let with_dead = format!("{},{dead}", cluster.urls());
     let nodes = item(&qless.env("QLESS_REDIS_URL", with_dead), "nodes");
     assert_eq!(nodes["level"], "warning");
-    let away = json!([format!("127.0.0.1:{port}")]);
-    assert_eq!(nodes["nodes_away"], away);
+    assert_eq!(nodes["nodes_away"], json!([dead]));
 }
 
 #[test]
 fn one_primary_takes_any_prefix_with_a_warning() {
     let cluster = Cluster::of(1, 0);
-    says(&cluster.qless("ql:"), "prefix").shows(expect![[r#"
-        warning | prefix `ql:` works in this cluster because it has one primary; with a second one, each call will fail | move with `export` and `import --prefix '{ql}:'`
+    let qless = cluster.qless("ql:");
+    qless.checks(expect![[r#"
+        prefix: warning | prefix `ql:` works in this cluster because it has one primary; with a second one, each call will fail | move with `export` and `import --prefix '{ql}:'`
     "#]]);
-    cluster.qless("ql:").run("doctor -q").exits(0);
+    qless.run("doctor -q").exits(0);
 }
 
 #[test]
@@ -794,15 +725,13 @@ fn sentinels_lead_to_their_master() {
     let qless = topology.qless();
     let master = format!("127.0.0.1:SERVER{}", topology.master());
     assert_eq!(item(&qless, "connect")["node"], master);
-    says(&qless, "nodes").shows(expect![[r#"
-        ok | all 3 that the address names reply | –
+    qless.checks(expect![[r#"
+        nodes: ok | all 3 that the address names reply | –
     "#]]);
     let server = item(&qless, "server");
     let what = server["what"].as_str().unwrap();
-    assert!(
-        what.contains(", the master of the Sentinels, up"),
-        "{server}"
-    );
+    let expected = ", the master of the Sentinels, up";
+    assert!(what.contains(expected), "{server}");
     let unknown = topology.url().replace(MASTER, "nobody");
     repeats_error(&at_url(&unknown), "connect");
     let sentinel = format!("redis://127.0.0.1:{}", topology.sentinels[0].port);
@@ -810,7 +739,6 @@ fn sentinels_lead_to_their_master() {
     topology.sentinels[1].freeze();
     let nodes = item(&qless, "nodes");
     assert_eq!(nodes["level"], "warning");
-    let away = json!(["127.0.0.1:SENTINEL1"]);
-    assert_eq!(nodes["nodes_away"], away);
+    assert_eq!(nodes["nodes_away"], json!(["127.0.0.1:SENTINEL1"]));
     topology.sentinels[1].thaw();
 }

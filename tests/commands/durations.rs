@@ -28,37 +28,29 @@ fn a_number_without_a_unit_is_refused_wherever_it_is_typed() {
         "work mail --time-limit 5 -- true",
         r#"defaults mail '{"ttl":"5"}'"#,
     ] {
-        let ran = redis.at(2).run(line).exits(2);
-        assert!(
-            ran.stderr().contains("5m`") || ran.stderr().contains("+10m`"),
-            "{line}: {}",
-            ran.stderr()
-        );
+        let said = redis.at(2).run(line).exits(2).stderr();
+        let has_example = said.contains("5m`") || said.contains("+10m`");
+        assert!(has_example, "{line}: {said}");
     }
-    let refused = redis.at(2).run("pause mail --for 5").stderr();
-    expect![[r#"
-        error: `--for` expects a duration with a unit, such as `5s` or `5m`, not `5`
-    "#]]
-    .assert_eq(&refused);
-    let set = redis
-        .qless()
-        .env("QLESS_TIMEOUT", "5")
-        .run("queues")
-        .exits(2);
-    assert!(
-        set.stderr()
-            .contains("`QLESS_TIMEOUT` expects a duration with a unit")
-    );
+    let set = redis.qless().env("QLESS_TIMEOUT", "5");
+    let expected = "`QLESS_TIMEOUT` expects a duration with a unit";
+    set.run("queues").exits(2).says(expected);
     for timeout in ["5", "\"5\""] {
         let home = ConfigHome::new(&format!("[defaults]\ntimeout = {timeout}\n"));
         home.with(redis.qless()).run("queues").exits(2);
     }
-
-    let lines = |text: &str| redis.at(2).input(text).run("put mail K --from -");
-    lines(r#"{"jid":"t","delay":"5"}"#).exits(2);
-    lines(r#"{"jid":"t","key":"k","dup":"skip","ttl":"5"}"#).exits(2);
-    lines(r#"{"jid":"n","delay":5,"key":"k","dup":"skip","ttl":5}"#).ok();
-    redis.ok(2, "put mail K --delay 0");
-    redis.ok(2, "config set heartbeat 90");
-    redis.ok(2, r#"defaults mail '{"ttl":5}'"#);
+    redis.session(expect![[r#"
+        2 $ qless pause mail --for 5
+        --- stderr
+        error: `--for` expects a duration with a unit, such as `5s` or `5m`, not `5`
+        --- exit 2
+        2 $ printf '{"jid":"t","delay":"5"}' | qless put mail K --from - &>/dev/null
+        --- exit 2
+        2 $ printf '{"jid":"t","key":"k","dup":"skip","ttl":"5"}' | qless put mail K --from - &>/dev/null
+        --- exit 2
+        2 $ printf '{"jid":"n","delay":5,"key":"k","dup":"skip","ttl":5}' | qless put mail K --from - &>/dev/null
+        2 $ qless put mail K --delay 0 &>/dev/null
+        2 $ qless config set heartbeat 90
+        2 $ qless defaults mail '{"ttl":5}' &>/dev/null
+    "#]]);
 }

@@ -3,21 +3,24 @@
 use expect_test::expect;
 use serde_json::{Value, json};
 
+use crate::support::jobs::put_chain;
 use crate::support::redis::Redis;
 use crate::support::terminal;
 use crate::support::text::{Shows, words};
 
-/// Runs a command on a terminal of 100 columns, and compares all that it writes.
-#[track_caller]
+/// All that a command writes on a terminal of 100 columns, without colors.
 fn on_terminal(redis: &Redis, now: f64, line: &str) -> String {
-    let mut command = redis.at(now).env("USER", "ann").command();
-    command
-        .args(words(line))
-        .env("TERM", "xterm")
-        .env("QLESS_PAGER", "cat");
-    let ran = terminal::run(command, 100);
-    let host = qless::internals::host_name();
-    ran.stdout().replace(&format!("ann@{host}"), "ann@HOST")
+    let host = format!("@{}", qless::internals::host_name());
+    redis.on_terminal(now, line).replace(&host, "@HOST")
+}
+
+/// A part of what a command writes on a terminal with colors.
+#[track_caller]
+fn writes_in_color(redis: &Redis, now: f64, line: &str, part: &str) {
+    let mut command = redis.at(now).env("TERM", "xterm").command();
+    command.args(words(line)).env("QLESS_PAGER", "cat");
+    let shown = terminal::run(command, 100).stdout();
+    assert!(shown.contains(part), "{shown}");
 }
 
 /// The reasons, as `code blocking` or `code delaying`.
@@ -40,17 +43,18 @@ fn codes(redis: &Redis, now: f64, line: &str) -> Vec<String> {
 fn a_pause_is_named_with_who_and_since_when() {
     let redis = Redis::start();
     redis.ok(1000, "put mail Mail::Welcome --jid welcome-42");
-    redis
-        .at(1010)
-        .env("USER", "ann")
-        .run("pause mail --reason 'disk swap'")
-        .ok();
+    let ann = redis.at(1010).env("USER", "ann");
+    ann.run("pause mail --reason 'disk swap'").ok();
     let shown = |line: &str| on_terminal(&redis, 1070.0, line);
     shown("explain welcome-42").shows(expect![[r#"
         Mail::Welcome in mail is waiting and cannot run now
 
-          [31m✗[0m the queue is paused  for 1m, "disk swap", by ann@HOST  qless unpause mail
+          ✗ the queue is paused  for 1m, "disk swap", by ann@HOST  qless unpause mail
     "#]]);
+    let red = "  \x1b[31m✗\x1b[0m the queue is paused";
+    writes_in_color(&redis, 1070.0, "explain welcome-42", red);
+    let yellow = "blocked     \x1b[33mthe queue is paused for 1m";
+    writes_in_color(&redis, 1070.0, "get welcome-42", yellow);
     shown("pop mail").shows(expect![[r#"
             nothing to pop from mail: the queue is paused for 1m, "disk swap", by ann@HOST
             hint: qless unpause mail
@@ -59,14 +63,14 @@ fn a_pause_is_named_with_who_and_since_when() {
             no job can be popped from mail now
             1 waiting, the oldest wait is 1m 10s
 
-              [31m✗[0m the queue is paused  for 1m, "disk swap", by ann@HOST  qless unpause mail
+              ✗ the queue is paused  for 1m, "disk swap", by ann@HOST  qless unpause mail
         "#]]);
     shown("get welcome-42").shows(expect![[r#"
             jid         welcome-42
             klass       Mail::Welcome
             queue       mail
             state       waiting    waits 1m 10s
-            blocked     [33mthe queue is paused for 1m, "disk swap", by ann@HOST[0m
+            blocked     the queue is paused for 1m, "disk swap", by ann@HOST
             priority    0          higher runs first
             retries     5 of 5 remaining
             tags        –
@@ -79,40 +83,40 @@ fn a_pause_is_named_with_who_and_since_when() {
               1970-01-01 00:16:40  put  in mail
             hint: qless unpause mail
         "#]]);
-    let ran = redis.at(1070).run("explain welcome-42 -o json");
-    let reason = &ran.json()["reasons"][0];
-    assert_eq!(reason["fix"], json!(["qless", "unpause", "mail"]));
-    assert_eq!(reason["evidence"]["reason"], "disk swap");
+    redis.session(expect![[r#"
+        1070 $ qless explain welcome-42 -o json | jq -c '[.reasons[0].fix, .reasons[0].evidence.reason]'
+        [["qless","unpause","mail"],"disk swap"]
+    "#]]);
 }
 
 #[test]
 fn each_state_has_its_reason() {
     let redis = Redis::start();
-    for jid in ["failed", "complete", "running", "stalled", "waiting"] {
+    for jid in ["failed", "complete", "running", "stalled"] {
         redis.ok(1000, &format!("put q K --jid {jid}"));
-        if jid == "waiting" {
-            break;
-        }
         redis.ok(1001, &format!("pop q --worker {jid}"));
     }
-    for (now, line) in [
-        (1002, "fail failed --group g --message m --worker failed"),
-        (1003, "complete complete --worker complete"),
-        (1050, "heartbeat running --worker running"),
+    redis.session(expect![[r#"
+        1000 $ qless put q K --jid waiting &>/dev/null
+        1000 $ qless put q K --jid later --delay 5m &>/dev/null
+        1002 $ qless fail failed --group g --message m --worker failed
+        1003 $ qless complete complete --worker complete
+        complete
+        1050 $ qless heartbeat running --worker running &>/dev/null
+    "#]]);
+    for (now, jid, code) in [
+        (1004.0, "failed", "failed blocking"),
+        (1004.0, "complete", "complete blocking"),
+        (1004.0, "running", "running blocking"),
+        (1100.0, "stalled", "stalled delaying"),
+        (1004.0, "later", "scheduled blocking"),
     ] {
-        redis.ok(now, line);
+        assert_eq!(codes(&redis, now, jid), [code]);
     }
-    redis.ok(1000, "put q K --jid later --delay 5m");
-    assert_eq!(codes(&redis, 1004.0, "failed"), ["failed blocking"]);
-    assert_eq!(codes(&redis, 1004.0, "complete"), ["complete blocking"]);
-    assert_eq!(codes(&redis, 1004.0, "running"), ["running blocking"]);
-    assert_eq!(codes(&redis, 1100.0, "stalled"), ["stalled delaying"]);
-    assert_eq!(codes(&redis, 1004.0, "later"), ["scheduled blocking"]);
     assert_eq!(codes(&redis, 1004.0, "waiting"), [""; 0]);
     // The lock is extended once, for the holder.
-    redis.ok(1100, "pop q --worker other --count 5");
-    assert_eq!(codes(&redis, 1101.0, "stalled"), ["grace blocking"]);
     redis.session(expect![[r#"
+        1100 $ qless pop q --worker other --count 5 &>/dev/null
         1101 $ qless explain failed complete running stalled later
         failed	failed	blocking	it failed: g: m, 1970-01-01T00:16:42.000Z	qless retry failed
         complete	complete	blocking	it is complete: 1970-01-01T00:16:43.000Z	qless retry --completed complete
@@ -162,12 +166,14 @@ fn jobs_ahead_and_concurrency_are_counted() {
     on_terminal(&redis, 86_530.0, "explain a").shows(expect![[r#"
             K in q is waiting and cannot run now
 
-              [31m✗[0m concurrency is used up  2 of 2 running, c (q, running on w1), d (q, running on w1)
+              ✗ concurrency is used up  2 of 2 running, c (q, running on w1), d (q, running on w1)
                   qless config set q-max-concurrency N
               · 1 job is ahead of it 
                   qless priority --to=N a
-              [32m✓[0m newest held lock was granted  10s ago
+              ✓ newest held lock was granted  10s ago
         "#]]);
+    let green = "  \x1b[32m✓\x1b[0m newest held lock";
+    writes_in_color(&redis, 86_530.0, "explain a", green);
     assert_eq!(
         codes(&redis, 86_530.0, "--queue q"),
         ["concurrency blocking"]
@@ -205,7 +211,7 @@ fn the_chain_of_dependencies_is_followed_to_its_end() {
     on_terminal(&redis, 1001.0, "explain deploy").shows(expect![[r#"
             Deploy in q depends on other jobs and cannot run now
 
-              [31m✗[0m 2 jobs must be complete first  build (q, waiting), docs (q, waiting)  qless explain build
+              ✗ 2 jobs must be complete first  build (q, waiting), docs (q, waiting)  qless explain build
         "#]]);
     redis.ok(1002, "pop q --count 2");
     redis.ok(1003, "fail build --group oops --message boom");
@@ -213,10 +219,10 @@ fn the_chain_of_dependencies_is_followed_to_its_end() {
         codes(&redis, 1004.0, "deploy"),
         ["depends_failed blocking", "depends blocking"]
     );
-    let doc = redis.json(1004, "explain deploy -o json");
-    let reason = &doc["reasons"][0];
-    assert_eq!(reason["fix"], json!(["qless", "retry", "build"]));
-    assert_eq!(reason["evidence"]["roots"][0]["jid"], "build");
+    redis.session(expect![[r#"
+        1004 $ qless explain deploy -o json | jq -c '[.reasons[0].fix, .reasons[0].evidence.roots[0].jid]'
+        [["qless","retry","build"],"build"]
+    "#]]);
     redis.send(&["DEL", "ql:j:build"]);
     assert_eq!(
         codes(&redis, 1005.0, "deploy"),
@@ -235,34 +241,17 @@ fn the_chain_of_dependencies_is_followed_to_its_end() {
     assert_eq!(codes(&redis, 1005.0, "test"), ["queue_broken blocking"]);
 }
 
-#[test]
-fn the_repair_of_a_lost_dependency_is_one_that_repairs_it() {
-    let redis = Redis::start();
-    redis.ok(1000, "put ci K --jid build");
-    redis.ok(1000, "put ci K --jid test --depends build");
-    redis.send(&["SREM", "ql:j:test-dependencies", "build"]);
-    redis.at(1001).run("explain test").shows(expect![[r#"
-        test	queue_broken	blocking	no pop can find it	qless check --repair
-        test	next		build	
-    "#]]);
-    redis.ok(1002, "check --repair --yes");
-    assert_eq!(codes(&redis, 1003.0, "test"), ["depends blocking"]);
-}
-
 /// The end of the other job would not release it, so the usual wait is not the reason.
 #[test]
 fn a_dependency_that_does_not_list_its_dependent_is_named() {
     let redis = Redis::start();
-    for line in [
-        "put ci K --jid build",
-        "put ci K --jid test --depends build",
-        "put ci K --jid deploy --depends test",
-    ] {
-        redis.ok(1000, line);
-    }
+    redis.ok(1000, "put ci K --jid build");
+    redis.ok(1000, "put ci K --jid test --depends build");
+    redis.ok(1000, "put ci K --jid deploy --depends test");
     assert_eq!(codes(&redis, 1001.0, "deploy"), ["depends blocking"]);
     redis.send(&["SREM", "ql:j:build-dependents", "test"]);
-    redis.at(1001).run("explain test").shows(expect![[r#"
+    redis.session(expect![[r#"
+        1001 $ qless explain test
         test	depends_one_sided	blocking	1 job it depends on does not list it, and will not release it: build (ci, waiting)	qless check --repair --only=dependency-one-sided
         test	depends	blocking	1 job must be complete first: build (ci, waiting)	qless explain build
         test	next		build	
@@ -272,23 +261,25 @@ fn a_dependency_that_does_not_list_its_dependent_is_named() {
     assert_eq!(codes(&redis, 1001.0, "deploy"), both);
     redis.ok(1002, "check --repair --only dependency-one-sided --yes");
     assert_eq!(codes(&redis, 1003.0, "deploy"), ["depends blocking"]);
+    // A job that does not list its dependency is in no queue.
+    redis.send(&["SREM", "ql:j:test-dependencies", "build"]);
+    redis.session(expect![[r#"
+        1004 $ qless explain test
+        test	queue_broken	blocking	no pop can find it	qless check --repair
+        test	next		build	
+        1004 $ qless check --repair --yes &>/dev/null
+    "#]]);
+    assert_eq!(codes(&redis, 1005.0, "test"), ["depends blocking"]);
 }
 
 #[test]
 fn a_chain_of_thousands_is_followed_in_few_calls() {
     let redis = Redis::start();
-    let put = |at: usize| {
-        let on = match at {
-            0 => "[]".to_owned(),
-            _ => format!("[\"j{}\"]", at - 1),
-        };
-        let jid = format!("j{at}");
-        let words = ["put", "me", "q", &jid, "K", "{}", "0", "depends", &on];
-        (1.0, words.map(str::to_owned).to_vec())
-    };
-    redis.calls((0..300).map(put));
-    let doc = redis.json(2, "explain j299 -o json");
-    assert_eq!(doc["reasons"][0]["evidence"]["roots"][0]["jid"], "j0");
+    put_chain(&redis, 300);
+    redis.session(expect![[r#"
+        2 $ qless explain j299 -o json | jq -c .reasons[0].evidence.roots[0].jid
+        "j0"
+    "#]]);
 }
 
 #[test]
@@ -319,59 +310,56 @@ fn a_broken_queue_is_found() {
 fn a_recurring_job_that_nobody_polls_is_explained() {
     let redis = Redis::start();
     redis.ok(1000, "recur put q K --jid r --every 60s");
-    assert_eq!(
-        codes(&redis, 1100.0, "r"),
-        ["recurring_not_polled blocking"]
-    );
-    assert_eq!(
-        codes(&redis, 1100.0, "--queue q"),
-        ["recurring_not_polled delaying"]
-    );
+    let not_polled = "recurring_not_polled";
+    let codes = |now, line| codes(&redis, now, line);
+    assert_eq!(codes(1100.0, "r"), [format!("{not_polled} blocking")]);
+    let of_queue = codes(1100.0, "--queue q");
+    assert_eq!(of_queue, [format!("{not_polled} delaying")]);
     redis.ok(1100, "pop q --count 5");
-    assert_eq!(codes(&redis, 1101.0, "r"), ["scheduled blocking"]);
+    assert_eq!(codes(1101.0, "r"), ["scheduled blocking"]);
 }
 
 #[test]
 fn a_paused_recurring_job_is_explained() {
     let redis = Redis::start();
     redis.ok(1000, "recur put r K --every 60s --jid rp");
-    on_terminal(&redis, 1001.0, "recur pause rp").shows(expect![[r#"
-        paused rp
-    "#]]);
-    let reasons = |now| codes(&redis, now, "rp");
-    assert_eq!(reasons(1002.0), ["recurring_paused blocking"]);
-    // It is due now.
-    assert_eq!(reasons(1100.0), ["recurring_paused blocking"]);
+    let pause = redis.at(1001).env("USER", "ann").run("recur pause rp");
+    pause.ok();
+    // Also when it is due.
+    for now in [1002.0, 1100.0] {
+        assert_eq!(codes(&redis, now, "rp"), ["recurring_paused blocking"]);
+    }
     on_terminal(&redis, 1100.0, "explain rp").shows(expect![[r#"
         K in r is a recurring job
 
-          [31m✗[0m it is paused  for 1m 39s, by ann@HOST  qless recur resume rp
+          ✗ it is paused  for 1m 39s, by ann@HOST  qless recur resume rp
     "#]]);
-    let doc = redis.json(1100, "explain rp -o json");
-    assert_eq!(doc["runnable"], false);
-    assert_eq!(
-        doc["reasons"][0]["evidence"]["since"],
-        "1970-01-01T00:16:41.000Z"
-    );
-    let fix = &doc["reasons"][0]["fix"];
-    assert_eq!(fix, &json!(["qless", "recur", "resume", "rp"]));
-    redis.ok(1100, "recur resume rp");
-    assert_eq!(reasons(1101.0), ["recurring_not_polled blocking"]);
+    redis.session(expect![[r#"
+        1100 $ qless explain rp -o json | jq -c '[.runnable, .reasons[0].evidence.since, .reasons[0].fix]'
+        [false,"1970-01-01T00:16:41.000Z",["qless","recur","resume","rp"]]
+        1100 $ qless recur resume rp &>/dev/null
+    "#]]);
+    let resumed = codes(&redis, 1101.0, "rp");
+    assert_eq!(resumed, ["recurring_not_polled blocking"]);
 }
 
 #[test]
-fn tsv_names_the_job_that_a_pop_would_get() {
-    let redis = Redis::start();
-    let explain = |what: &str| redis.ok(1001, &format!("explain {what} -o tsv"));
-    redis.ok(1000, "put mail K --jid a1");
-    assert_eq!(explain("a1"), "a1\tnext\t\ta1\t");
-    assert_eq!(explain("--queue mail"), "mail\tnext\t\ta1\t");
-    redis.ok(1001, "put mail K --jid b1");
-    let rows = explain("a1 b1");
-    let start: Vec<&str> = rows.lines().map(|row| &row[..7]).collect();
-    assert_eq!(start, ["a1\tnext", "b1\tahea", "b1\tnext"]);
-    redis.ok(1001, "pop mail --count 2");
-    assert_eq!(explain("--queue mail"), "");
+fn tsv_names_the_job_that_a_pop_would_get_and_the_number_of_jobs_ahead() {
+    Redis::start().session(expect![[r#"
+        1000 $ qless put mail K --jid a &>/dev/null
+        1001 $ qless explain a
+        a	next		a	
+        1001 $ qless explain --queue mail
+        mail	next		a	
+        1001 $ qless put mail K --jid b &>/dev/null
+        1002 $ qless put mail K --jid c &>/dev/null
+        1003 $ qless explain a c
+        a	next		a	
+        c	ahead	delaying	2 jobs are ahead of it	qless priority --to=N c
+        c	next		a	
+        1004 $ qless pop mail --count 3 &>/dev/null
+        1004 $ qless explain --queue mail
+    "#]]);
 }
 
 #[test]
@@ -391,69 +379,55 @@ fn a_queue_tells_why_it_hands_out_nothing() {
             no job can be popped from q now
             1 scheduled, 1 depends
 
-              [31m✗[0m 1 job is scheduled          the next is due in 59m 59s  qless jobs --queue=q --state=scheduled
-              [31m✗[0m 1 job waits for other jobs                              qless jobs --queue=q --state=depends
+              ✗ 1 job is scheduled          the next is due in 59m 59s  qless jobs --queue=q --state=scheduled
+              ✗ 1 job waits for other jobs                              qless jobs --queue=q --state=depends
         "#]]);
     redis.ok(1000, "put q K --jid old --priority -5");
     redis.ok(1005, "put q K --jid new");
-    let doc = redis.json(1008, "explain --queue q -o json");
-    assert_eq!(doc["oldest_wait_s"], 8);
-    assert_eq!(doc["runnable"], true);
-    assert_eq!(doc["counts"]["waiting"], 2);
-    // Nothing was promoted or popped.
-    assert_eq!(
-        redis.at(9999).run("--read-only explain a -o json").code(),
-        0
-    );
-    assert_eq!(redis.ok(1008, "get a --field state"), "scheduled");
+    // Nothing is promoted or popped.
+    redis.session(expect![[r#"
+        1008 $ qless explain --queue q -o json | jq -c '[.oldest_wait_s, .runnable, .counts.waiting]'
+        [8,true,2]
+        9999 $ qless --read-only explain a &>/dev/null
+        1008 $ qless get a --field state
+        scheduled
+    "#]]);
 }
 
 #[test]
 fn an_unknown_job_is_an_error_with_the_traces_that_are_left() {
     let redis = Redis::start();
-    let run = |line: &str| redis.at(1000).run(line);
-    run("explain nope").shows(expect![[r#"
+    redis.session(expect![[r#"
+        1000 $ qless explain nope
         --- stderr
         error: job `nope` does not exist
         hint: nothing is stored under the prefix `ql:` in `unix://DIR/s`
         --- exit 4
+        1000 $ qless put q K --jid a --tag t &>/dev/null
+        1000 $ qless put q K --jid b --depends a &>/dev/null
+        1000 $ qless track a &>/dev/null
     "#]]);
-    run("put q K --jid a --tag t").ok();
-    run("put q K --jid b --depends a").ok();
-    run("track a").ok();
     redis.send(&["DEL", "ql:j:a"]);
-    run("explain a").shows(expect![[r#"
+    redis.session(expect![[r#"
+        1000 $ qless explain a
         --- stderr
         error: job `a` does not exist
         hint: traces are left: a history of 2 entries; it is tracked; it is in queue `q`; it has tag `t`; these depend on it: `b`
         --- exit 4
-    "#]]);
-    run("explain a b -o jid").shows(expect![[r#"
+        1000 $ qless explain a b -o jid
         b
         --- stderr
         error: job `a` does not exist
         hint: traces are left: a history of 2 entries; it is tracked; it is in queue `q`; it has tag `t`; these depend on it: `b`
         --- exit 4
-    "#]]);
-    run("explain --queue nope").shows(expect![[r#"
+        1000 $ qless explain --queue nope
         --- stderr
         error: queue `nope` does not exist
         --- exit 4
-    "#]]);
-    run("explain").exits(2);
-    run("explain a --queue q").exits(2);
-}
-
-#[test]
-fn a_pipe_gets_the_number_of_jobs_ahead() {
-    let redis = Redis::start();
-    for (jid, put) in [("a", 1000), ("b", 1001), ("c", 1002)] {
-        let line = format!("put mail K {{}} --jid {jid}");
-        redis.at(put).run(&line).exits(0);
-    }
-    redis.at(1003).run("explain c").shows(expect![[r#"
-        c	ahead	delaying	2 jobs are ahead of it	qless priority --to=N c
-        c	next		a	
+        1000 $ qless explain &>/dev/null
+        --- exit 2
+        1000 $ qless explain a --queue q &>/dev/null
+        --- exit 2
     "#]]);
 }
 
@@ -461,33 +435,24 @@ fn a_pipe_gets_the_number_of_jobs_ahead() {
 #[test]
 fn many_jobs_are_explained_together() {
     let redis = Redis::start();
-    let line = |n: usize| {
-        format!(
-            "{{\"queue\":\"q{}\",\"klass\":\"K\",\"jid\":\"j{n}\"}}\n",
-            n % 3
-        )
-    };
-    let lines: String = (0..250).map(line).collect();
-    redis.qless().input(lines).run("put --from - -q").ok();
-    redis.qless().run("pause q1").ok();
-    redis.qless().run("recur put q1 K --every 1d --jid r").ok();
+    let queue = |n: usize| format!("q{}", n % 3);
+    let line = |n: usize| json!({"queue": queue(n), "klass": "K", "jid": format!("j{n}")});
+    let lines: String = (0..250).map(|n| format!("{}\n", line(n))).collect();
+    let run = |line: &str| redis.qless().input(&lines).run(line).ok();
+    run("put --from - -q");
+    run("pause q1");
+    run("recur put q1 K --every 1d --jid r");
     let mut jids: Vec<String> = (0..250).map(|n| format!("j{n}")).collect();
-    jids.splice(100..100, ["r".to_owned()]);
+    jids.insert(100, "r".to_owned());
     let before = redis.scripts_run();
-    let explained = redis
-        .qless()
-        .input(jids.join("\n"))
-        .run("explain - -o ndjson")
-        .ok();
+    let explain = redis.qless().input(jids.join("\n"));
+    let explained = explain.run("explain - -o ndjson").ok();
     // One call for the place of each job in its queue, and a few for each 200 jobs.
     let calls = redis.scripts_run() - before;
     assert!(calls < 265, "{calls}");
-    let shown: Vec<Value> = explained
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    assert_eq!(shown.len(), 251);
-    for (jid, doc) in jids.iter().zip(&shown) {
+    assert_eq!(explained.lines().count(), 251);
+    for (jid, line) in jids.iter().zip(explained.lines()) {
+        let doc: Value = serde_json::from_str(line).unwrap();
         assert_eq!(doc["jid"], jid.as_str());
         let paused = doc["queue"] == "q1";
         assert_eq!(doc["runnable"], !paused, "{doc}");
@@ -497,54 +462,42 @@ fn many_jobs_are_explained_together() {
 #[test]
 fn a_job_that_waits_for_its_back_off_says_so() {
     let redis = Redis::start();
-    let lines = [
-        r#"api put w q lost K [] 0 retries 3 backoff '{"initial_delay":60,"factor":2}'"#,
-        "api put w q retried K [] 0 backoff fixed:90",
-        "api put w q asked K [] 0",
-        "api put w q later K [] 300",
-        "api pop q w1 3",
-        "api retry retried q w1",
-        "api retry asked q w1 200",
-    ];
-    for line in lines {
-        redis.ok(1000, line);
+    for line in [
+        r#"put w q lost K [] 0 retries 3 backoff '{"initial_delay":60,"factor":2}'"#,
+        "put w q retried K [] 0 backoff fixed:90",
+        "put w q asked K [] 0",
+        "put w q later K [] 300",
+        "pop q w1 3",
+        "retry retried q w1",
+        "retry asked q w1 200",
+    ] {
+        redis.ok(1000, &format!("api {line}"));
     }
     for now in [1061, 1072] {
         redis.ok(now, "api pop q w2 1");
     }
-    let shown = |line: &str| on_terminal(&redis, 1080.0, line);
-    shown("explain lost").shows(expect![[r#"
-            K in q is scheduled and cannot run now
-
-              [31m✗[0m its lock was lost, and it waits for its back-off  due in 1m 52s, 2 retries remaining
-                  qless promote lost
-        "#]]);
-    shown("explain retried").shows(expect![[r#"
-            K in q is scheduled and cannot run now
-
-              [31m✗[0m it was retried, and waits for its back-off  due in 10s, 4 retries remaining
-                  qless promote retried
-        "#]]);
-    shown("explain asked").shows(expect![[r#"
+    let jids = ["lost", "retried", "asked", "later"];
+    let shown = jids.map(|jid| on_terminal(&redis, 1080.0, &format!("explain {jid}")));
+    shown.concat().shows(expect![[r#"
         K in q is scheduled and cannot run now
 
-          [31m✗[0m it is scheduled to run again  due in 2m, 4 retries remaining  qless promote asked
-    "#]]);
-    shown("explain later").shows(expect![[r#"
+          ✗ its lock was lost, and it waits for its back-off  due in 1m 52s, 2 retries remaining
+              qless promote lost
         K in q is scheduled and cannot run now
 
-          [31m✗[0m it is scheduled  due in 3m 40s  qless promote later
+          ✗ it was retried, and waits for its back-off  due in 10s, 4 retries remaining
+              qless promote retried
+        K in q is scheduled and cannot run now
+
+          ✗ it is scheduled to run again  due in 2m, 4 retries remaining  qless promote asked
+        K in q is scheduled and cannot run now
+
+          ✗ it is scheduled  due in 3m 40s  qless promote later
     "#]]);
-    let document = redis.json(1080, "explain lost -o json");
-    let reason = &document["reasons"][0];
-    assert_eq!(
-        (
-            &reason["code"],
-            &reason["evidence"]["remaining"],
-            &reason["evidence"]["backoff"]
-        ),
-        (&"scheduled".into(), &2.into(), &"lost_lock".into())
-    );
+    redis.session(expect![[r#"
+        1080 $ qless explain lost -o json | jq -c '[.reasons[0].code, .reasons[0].evidence.remaining, .reasons[0].evidence.backoff]'
+        ["scheduled",2,"lost_lock"]
+    "#]]);
 }
 
 #[test]
@@ -561,12 +514,12 @@ fn what_is_said_of_a_pop_is_what_the_next_pop_does() {
             no job can be popped from export now
             2 throttled, the oldest wait is 1s
 
-              [31m✗[0m throttle s3 has no free slot  no job may run, 2 jobs wait for it  qless throttle set s3 N
+              ✗ throttle s3 has no free slot  no job may run, 2 jobs wait for it  qless throttle set s3 N
         "#]]);
     shown(1001.0, "explain a").shows(expect![[r#"
         K in export is throttled and cannot run now
 
-          [31m✗[0m throttle s3 has no free slot  no job may run, 2 jobs wait for it  qless throttle set s3 N
+          ✗ throttle s3 has no free slot  no job may run, 2 jobs wait for it  qless throttle set s3 N
     "#]]);
     redis.at(1002).run("pop export").exits(4);
     shown(1002.0, "pop export").shows(expect![[r#"
@@ -578,7 +531,7 @@ fn what_is_said_of_a_pop_is_what_the_next_pop_does() {
             a pop of export would get a
             1 waiting, 1 throttled, the oldest wait is 13m 3s
 
-              [31m✗[0m no worker has taken the next job yet  it has waited for 13m 3s
+              ✗ no worker has taken the next job yet  it has waited for 13m 3s
                   qless workers
               · 1 job waits for a throttle; slots are free 
                   qless jobs --queue=export --state=throttled
@@ -586,7 +539,7 @@ fn what_is_said_of_a_pop_is_what_the_next_pop_does() {
     shown(1783.0, "explain a").shows(expect![[r#"
             K in export is waiting; a pop would get it now
 
-              [31m✗[0m no worker has taken the next job yet  it has waited for 13m 3s  qless workers
+              ✗ no worker has taken the next job yet  it has waited for 13m 3s  qless workers
         "#]]);
     assert_eq!(
         redis.at(1783).run("pop export --worker w1 -o jid").stdout(),
@@ -595,9 +548,9 @@ fn what_is_said_of_a_pop_is_what_the_next_pop_does() {
     shown(1784.0, "explain b").shows(expect![[r#"
             K in export is throttled and cannot run now
 
-              [31m✗[0m throttle s3 has no free slot  1 of 1 taken, 1 job waits for it, a (export, running on w1)
+              ✗ throttle s3 has no free slot  1 of 1 taken, 1 job waits for it, a (export, running on w1)
                   qless throttle show s3
-              [32m✓[0m newest held lock was granted  1s ago
+              ✓ newest held lock was granted  1s ago
         "#]]);
 }
 
@@ -659,17 +612,14 @@ fn the_last_worker_stands_in_the_sentence_about_its_silence() {
     redis.ok(1000, "put q K --jid a");
     redis.ok(1000, "put q K --jid later --delay 1h");
     redis.ok(1000, "pop q --worker w");
-    let line = |jid: &str, name: &str| {
-        let shown = redis
-            .at(1080)
-            .run(&format!("--time-format relative get {jid}"));
-        let shown = shown.ok();
-        let line = shown.lines().find(|line| line.starts_with(name));
-        line.unwrap().to_owned() + "\n"
-    };
-    expect![[r#"
-        blocked	no worker has asked for a job for 1m 20s (last: w)
-        state	scheduled	in 58m 40s
-    "#]]
-    .assert_eq(&(line("a", "blocked") + &line("later", "state")));
+    for (jid, expected) in [
+        (
+            "a",
+            "\nblocked\tno worker has asked for a job for 1m 20s (last: w)\n",
+        ),
+        ("later", "\nstate\tscheduled\tin 58m 40s\n"),
+    ] {
+        let shown = redis.ok(1080, &format!("--time-format relative get {jid}"));
+        assert!(shown.contains(expected), "{shown}");
+    }
 }

@@ -1,10 +1,12 @@
 //! `qless export`
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 
 use expect_test::expect;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::support::jobs::put_call;
 use crate::support::qless::RunOutput;
 use crate::support::redis::Redis;
 use crate::support::text::Shows;
@@ -12,36 +14,22 @@ use crate::support::text::Shows;
 /// A job in each state, a recurring job, an option, a pause.
 fn mixed() -> Redis {
     let redis = Redis::start();
-    redis.ok(1, "put mail K --jid done");
-    redis.ok(2, "pop mail --worker w");
-    redis.ok(3, "complete done --worker w");
-    redis.ok(4, "put mail K --jid bad");
-    redis.ok(5, "pop mail --worker w");
-    redis.ok(
-        6,
-        "fail bad --worker w --group 'upload error' --message 'no\nway'",
-    );
-    for (now, line) in [
-        (
-            7.0,
-            "put mail Mail::Welcome --jid first --arg user:=9007199254740993 --tag eu --tag new --priority 3 --retries 2",
-        ),
-        (7.25, "put mail K --jid last --delay 10.5s --depends bad"),
-        (8.0, "put mail K --jid later --delay 1h"),
-        (8.0, "put img K --jid held"),
-        (9.0, "pop img --worker w2"),
-        (
-            10.0,
-            "recur put img Thumb --jid nightly --every 1d --tag eu",
-        ),
-        (11.0, "config set heartbeat 90"),
-        (
-            12.0,
-            "pause img --until 1970-01-01T01:00:00Z --reason 'disk swap'",
-        ),
-    ] {
-        redis.ok(now, line);
-    }
+    redis.at(0).env("USER", "ann").session(expect![[r#"
+        1 $ qless put mail K --jid done &>/dev/null
+        2 $ qless pop mail --worker w &>/dev/null
+        3 $ qless complete done --worker w &>/dev/null
+        4 $ qless put mail K --jid bad &>/dev/null
+        5 $ qless pop mail --worker w &>/dev/null
+        6 $ printf 'no\nway' | qless fail bad --worker w --group 'upload error' --message - &>/dev/null
+        7 $ qless put mail Mail::Welcome --jid first --arg user:=9007199254740993 --tag eu --tag new --priority 3 --retries 2 &>/dev/null
+        7.25 $ qless put mail K --jid last --delay 10.5s --depends bad &>/dev/null
+        8 $ qless put mail K --jid later --delay 1h &>/dev/null
+        8 $ qless put img K --jid held &>/dev/null
+        9 $ qless pop img --worker w2 &>/dev/null
+        10 $ qless recur put img Thumb --jid nightly --every 1d --tag eu &>/dev/null
+        11 $ qless config set heartbeat 90 &>/dev/null
+        12 $ qless pause img --until 1970-01-01T01:00:00Z --reason 'disk swap' &>/dev/null
+    "#]]);
     redis
 }
 
@@ -63,8 +51,7 @@ fn jids(text: &str) -> String {
 #[test]
 fn an_export_of_jobs_that_do_not_exist_keeps_the_file() {
     let redis = mixed();
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("good");
+    let path = redis.socket().with_file_name("good");
     let export = |jids: &str| {
         let line = format!("export {jids} --file {}", path.display());
         redis.at(20).run(&line)
@@ -78,6 +65,31 @@ fn an_export_of_jobs_that_do_not_exist_keeps_the_file() {
     let text = std::fs::read_to_string(&path).unwrap();
     assert_eq!(jids(&text), "last");
     assert_eq!(lines(&text)[0]["jobs"], 1);
+}
+
+#[test]
+fn an_export_replaces_no_file_of_save_or_undo() {
+    let redis = mixed();
+    redis.send(&["ZADD", "ql:q:mail-work", "1", "ghost"]);
+    redis.session(expect![[r#"
+        20 $ qless cancel later --save DIR/saved &>/dev/null
+        20 $ qless check --repair --yes --undo DIR/undo &>/dev/null
+    "#]]);
+    let read = |name: &str| std::fs::read(redis.socket().with_file_name(name)).unwrap();
+    let before = ["saved", "undo"].map(read);
+    redis.session(expect![[r#"
+        100 $ qless export first --file DIR/saved
+        --- stderr
+        error: `DIR/saved` exists and was begun by `--save`
+        hint: name another file
+        --- exit 2
+        100 $ qless export first --file DIR/undo
+        --- stderr
+        error: `DIR/undo` exists and was begun by `--undo`
+        hint: name another file
+        --- exit 2
+    "#]]);
+    assert_eq!(["saved", "undo"].map(read), before);
 }
 
 #[test]
@@ -103,52 +115,58 @@ fn each_job_is_exported_as_a_line_with_all_its_fields() {
 
 /// The actor, as the binary names it.
 fn by() -> String {
-    let redis = Redis::start();
-    redis.ok(1, "put q K --jid j");
-    redis.ok(1, "pause q");
-    let line = redis.ok(1, "export --queue q --with paused");
-    let line = lines(&line).pop().unwrap();
-    line["by"].as_str().unwrap().to_string()
+    format!("ann@{}", qless::internals::host_name())
 }
 
 #[test]
 fn selectors_and_jids_choose_the_exported_jobs() {
     let redis = mixed();
-    let some = |line: &str| jids(&redis.ok(100, line));
-    assert_eq!(some("export --queue img"), "held");
-    assert_eq!(some("export --state failed,scheduled"), "later bad");
-    assert_eq!(some("export --tag eu"), "first");
-    assert_eq!(some("export --group 'upload*'"), "bad");
-    assert_eq!(some("export last done"), "last done");
-    assert_eq!(some("export --queue mail --limit 2"), "first later");
-    assert_eq!(some("export --queue 'no*'"), "");
+    let before = redis.dump();
+    // The header counts the jobs if an index knows their number.
+    let mut table = String::new();
+    for selector in [
+        "--queue img",
+        "--state failed,scheduled",
+        "--state failed",
+        "--tag eu",
+        "--group 'upload*'",
+        "last done",
+        "--queue mail --limit 2",
+        "--queue mail --state failed",
+        "--queue 'no*'",
+    ] {
+        let text = redis.ok(100, &format!("export {selector}"));
+        let count = &lines(&text)[0]["jobs"];
+        table += &format!("{selector}: {count}: {}\n", jids(&text));
+    }
+    expect![[r#"
+        --queue img: null: held
+        --state failed,scheduled: 2: later bad
+        --state failed: 1: bad
+        --tag eu: 1: first
+        --group 'upload*': 1: bad
+        last done: 2: last done
+        --queue mail --limit 2: null: first later
+        --queue mail --state failed: null: bad
+        --queue 'no*': null: 
+    "#]]
+    .assert_eq(&table);
     let piped = redis.at(100).input("first\nbad\n").run("export -").ok();
     assert_eq!(jids(&piped), "first bad");
     // `--with` adds options and pauses of the given queues.
-    let some = |line: &str| {
-        let kinds: Vec<Value> = lines(&redis.ok(100, line))
+    for (line, kinds) in [
+        ("--queue mail --state failed", "export job config"),
+        ("--queue 'im*'", "export job recurring config paused"),
+    ] {
+        let line = format!("export --with config,recur,paused --read-only {line}");
+        let text = redis.ok(100, &line);
+        let found: Vec<Value> = lines(&text)
             .iter()
             .map(|line| line["kind"].clone())
             .collect();
-        serde_json::to_string(&kinds).unwrap()
-    };
-    assert_eq!(
-        some("export --queue mail --with config,recur,paused --state failed"),
-        r#"["export","job","config"]"#
-    );
-    assert_eq!(
-        some("export --queue 'im*' --with config,recur,paused"),
-        r#"["export","job","recurring","config","paused"]"#
-    );
-}
-
-#[test]
-fn the_header_counts_jobs_if_an_index_knows_them() {
-    let redis = mixed();
-    let count = |line: &str| lines(&redis.ok(100, line))[0]["jobs"].clone();
-    assert_eq!(count("export --state failed"), 1);
-    assert_eq!(count("export first bad"), 2);
-    assert_eq!(count("export --queue mail --state failed"), Value::Null);
+        assert_eq!(json!(found), json!(kinds.split(' ').collect::<Vec<_>>()));
+    }
+    assert!(redis.dump() == before);
 }
 
 #[test]
@@ -173,21 +191,13 @@ fn data_and_history_are_exported_byte_for_byte() {
     ];
     let mut connection = redis.connection();
     for (at, data) in stored.iter().enumerate() {
-        let jid = format!("j{at}");
-        redis.ok(1, &format!("put q K --jid {jid}"));
-        () = redis::cmd("HSET")
-            .arg(format!("ql:j:{jid}"))
-            .arg("data")
-            .arg(data)
-            .query(&mut connection)
-            .unwrap();
+        redis.ok(1, &format!("put q K --jid j{at}"));
+        let mut pipe = redis::pipe();
+        pipe.hset(format!("ql:j:j{at}"), "data", *data);
         for entry in entries.iter().take(at) {
-            () = redis::cmd("RPUSH")
-                .arg(format!("ql:j:{jid}-history"))
-                .arg(entry)
-                .query(&mut connection)
-                .unwrap();
+            pipe.rpush(format!("ql:j:j{at}-history"), *entry);
         }
+        pipe.exec(&mut connection).unwrap();
     }
     let printed = redis.ok(2, "export --queue q");
     let printed = printed.lines().skip(1).map(|line| {
@@ -264,108 +274,53 @@ fn a_legacy_history_is_exported_as_the_core_will_read_it() {
 }
 
 #[test]
-fn an_export_replaces_no_file_of_save_or_undo() {
-    let redis = mixed();
-    let dir = tempfile::tempdir().unwrap();
-    let (save, undo) = (dir.path().join("saved"), dir.path().join("undo"));
-    redis.ok(20, &format!("cancel later --save {}", save.display()));
-    redis.send(&["ZADD", "ql:q:mail-work", "1", "ghost"]);
-    redis.ok(
-        20,
-        &format!("check --repair --yes --undo {}", undo.display()),
-    );
-    for (file, flag) in [(&save, "--save"), (&undo, "--undo")] {
-        let before = std::fs::read(file).unwrap();
-        let name = file.display();
-        let line = format!("export first --file {name}");
-        let said = redis.at(100).run(&line).exits(2).stderr();
-        let expected =
-            format!("error: `{name}` exists and was begun by `{flag}`\nhint: name another file\n");
-        assert_eq!(said, expected);
-        assert_eq!(std::fs::read(file).unwrap(), before);
-    }
-}
-
-#[test]
 fn an_export_file_appears_when_it_is_complete() {
     let redis = mixed();
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("m.ndjson");
-    let export = |rest: &str| {
-        redis
-            .at(100)
-            .hide(dir.path().to_str().unwrap(), "TMP")
-            .run(&format!("export {rest}"))
-    };
-    let to = format!("--file {}", file.display());
     std::fs::write(&file, "before").unwrap();
-    export(&format!("--queue img {to} -o json")).shows(expect![[r#"
-        {
-          "kind": "done",
-          "v": 1,
-          "action": "export",
-          "targets": [
-            "TMP/m.ndjson"
-          ]
-        }
+    let qless = redis.at(100).hide(dir.path().to_str().unwrap(), "TMP");
+    qless.session(expect![[r#"
+        $ qless export --queue img --file TMP/m.ndjson -o json | jq -c
+        {"kind":"done","v":1,"action":"export","targets":["TMP/m.ndjson"]}
     "#]]);
     let mode = std::fs::metadata(&file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    let printed = export("--queue img").ok();
-    assert_eq!(
-        std::fs::read_to_string(&file).unwrap(),
-        format!("{printed}\n")
-    );
+    let printed = qless.run("export --queue img").stdout();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), printed);
     // A refusal leaves the old file, and no file beside it.
-    export(&format!("--queue nobody {to}")).exits(4);
-    assert_eq!(
-        std::fs::read_to_string(&file).unwrap(),
-        format!("{printed}\n")
-    );
-    export(&format!(
-        "--queue img --file {}/no/file",
-        dir.path().display()
-    ))
-    .shows(expect![[r#"
+    qless.session(expect![[r#"
+        $ qless export --queue nobody --file TMP/m.ndjson &>/dev/null
+        --- exit 4
+        $ qless export --queue img --file TMP/no/file
         --- stderr
         error: cannot write `TMP/no/file`: no such file or directory
         --- exit 1
-    "#]]);
-    export("--queue img --file /dev/full").shows(expect![[r#"
+        $ qless export --queue img --file /dev/full
         --- stderr
         error: cannot write `/dev/full`: no space left on device
         hint: make room on the disk
         --- exit 1
+        $ qless export --queue img --file '' &>/dev/null
+        --- exit 2
     "#]]);
-    export("--queue img --file ''").exits(2);
-    let left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().collect();
-    assert_eq!(left.len(), 1);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), printed);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
 }
 
 #[test]
 fn a_killed_export_leaves_nothing() {
     let redis = Redis::start();
     let data = format!(r#"{{"text":"{}"}}"#, "x".repeat(100_000));
-    redis
-        .at(1)
-        .args(["put", "q", "K", "--jid", "a", "--data", &data])
-        .ok();
+    let put = ["put", "q", "K", "--jid", "a", "--data", &data];
+    redis.at(1).args(put).ok();
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("out"), "before").unwrap();
     // SIGXFSZ ends the process at once, as SIGKILL does.
     let line = r#"ulimit -c 0; ulimit -f 100; exec "$0" export --queue q --file "$1/out""#;
-    let qless = redis.at(2).command();
-    let mut shell = std::process::Command::new("sh");
-    let variables = qless.get_envs();
-    shell.env_clear();
-    shell.envs(variables.filter_map(|(name, value)| Some((name, value?))));
-    shell
-        .args(["-c", line])
-        .arg(qless.get_program())
-        .arg(dir.path());
-    RunOutput::of(&mut shell).exits(128 + 25);
-    let left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().collect();
-    assert_eq!(left.len(), 1, "{left:?}");
+    let mut shell = redis.at(2).shell(line);
+    RunOutput::of(shell.arg(dir.path())).exits(128 + 25);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     let kept = std::fs::read_to_string(dir.path().join("out")).unwrap();
     assert_eq!(kept, "before");
 }
@@ -373,37 +328,34 @@ fn a_killed_export_leaves_nothing() {
 #[test]
 fn missing_jobs_are_reported_by_export() {
     let redis = mixed();
-    let export = |rest: &str| redis.at(100).run(&format!("export {rest}"));
-    export("").shows(expect![[r#"
+    redis.session(expect![[r#"
+        100 $ qless export
         --- stderr
         error: no jobs are given
         hint: give jids, or select jobs by flags: `qless help selectors`
         --- exit 2
-    "#]]);
-    export("--queue nobody").shows(expect![[r#"
+        100 $ qless export --queue nobody
         --- stderr
         error: queue `nobody` does not exist
         --- exit 4
-    "#]]);
-    let gone = export("first no nix").exits(4);
-    assert_eq!(jids(&gone.stdout()), "first");
-    gone.stderr().shows(expect![[r#"
-        error: 2 jobs do not exist: `no`, `nix`
-    "#]]);
-    export("first --queue mail").exits(2);
-    export("--all -o json").shows(expect![[r#"
+        100 $ qless export first --queue mail &>/dev/null
+        --- exit 2
+        100 $ qless export --all -o json
         --- stderr
         {"kind":"error","v":1,"code":"usage","exit":2,"message":"an export has one document per line, not one document","hint":"leave out `-o json`, or name a file: `--file FILE`","jid":null}
         --- exit 2
-    "#]]);
-    export("--all -o jid").exits(2);
-    export("--all --with everything").exits(2);
-    // An empty selection is not an error.
-    let nothing = Redis::start();
-    nothing.session(expect![[r#"
-        5 $ qless export --all --with config,recur,paused
-        {"kind":"export","v":1,"at":"1970-01-01T00:00:05.000Z","prefix":"ql:","jobs":0,"command":"export"}
+        100 $ qless export --all -o jid &>/dev/null
+        --- exit 2
+        100 $ qless export --all --with everything &>/dev/null
+        --- exit 2
+        5 $ qless export --all --with config,recur,paused --prefix none:
+        {"kind":"export","v":1,"at":"1970-01-01T00:00:05.000Z","prefix":"none:","jobs":0,"command":"export"}
         {"kind":"config","v":1,"total":0,"offset":0,"items":[]}
+    "#]]);
+    let gone = redis.at(100).run("export first no nix").exits(4);
+    assert_eq!(jids(&gone.stdout()), "first");
+    gone.stderr().shows(expect![[r#"
+        error: 2 jobs do not exist: `no`, `nix`
     "#]]);
 }
 
@@ -415,103 +367,75 @@ fn maxima_of_throttles_are_exported_or_noted() {
         (1, "throttle set db 2 --ttl 10m"),
         (2, "put mail K --jid a --throttle api --throttle free"),
         (3, "recur put img K --jid r --every 1h --throttle db"),
+        (3, "recur put p K --every 1h --jid r2"),
+        (4, "recur pause r2"),
     ] {
         redis.ok(now, line);
     }
-    let export = |flags: &str| {
-        let ran = redis.at(100).run(&format!("export {flags}"));
-        ran.ok();
+    let notes = |flags: &str| {
+        let ran = redis.at(100).run(&format!("export {flags}")).exits(0);
         ran.stderr()
     };
     assert_eq!(
-        export("--queue mail"),
+        notes("--queue mail"),
         "note: exported jobs have throttle `api`; its maximum is not exported without `--with throttles`\n"
     );
     assert_eq!(
-        export("--all --with recur"),
+        notes("--all --with recur"),
         "note: exported jobs have throttles `api`, `db`; their maxima are not exported without `--with throttles`\n"
     );
-    assert_eq!(export("--queue mail --quiet"), "");
-    assert_eq!(export("--all --with throttles,recur"), "");
+    assert_eq!(
+        notes("--all --with throttles"),
+        "note: 2 recurring jobs are not exported without `--with recur`\n"
+    );
+    for silent in [
+        "--queue mail --quiet",
+        "--all --quiet",
+        "--all --with throttles,recur",
+        "a --with throttles",
+    ] {
+        assert_eq!(notes(silent), "", "{silent}");
+    }
     let all = redis.ok(100, "export --all --with throttles");
-    let limits: Vec<Value> = lines(&all)
-        .into_iter()
-        .filter(|line| line["kind"] == "limit")
-        .collect();
+    let mut limits = lines(&all);
+    limits.retain(|line| line["kind"] == "limit");
     assert_eq!(limits.len(), 2);
     assert_eq!(
         limits[0],
-        serde_json::json!({"kind": "limit", "v": 1, "id": "api", "maximum": 1, "expires": null})
+        json!({"kind": "limit", "v": 1, "id": "api", "maximum": 1, "expires": null})
     );
     let expires = limits[1]["expires"].as_str().unwrap();
     assert!(expires.starts_with("1970-01-01T00:11:"), "{expires}");
     // A throttle that cannot be read is named, and the rest is exported.
     redis.send(&["SET", "ql:th:bad", "x"]);
     let ran = redis.at(100).run("export --all --with throttles,recur");
-    assert_eq!(ran.code(), 3);
     assert_eq!(
-        ran.stderr(),
+        ran.exits(3).stderr(),
         "error: cannot read throttle `bad`: key `ql:th:bad` has the wrong type\nhint: qless check --only key-type\n"
     );
 }
 
 #[test]
-fn exporting_changes_nothing() {
-    let redis = mixed();
-    let before = redis.dump();
-    redis.ok(5000, "export --all --with config,recur,paused --read-only");
-    assert!(redis.dump() == before);
-}
-
-#[test]
 fn ten_thousand_jobs_are_exported_and_a_broken_output_is_reported() {
     let redis = Redis::start();
-    let put = |at: usize| {
-        let jid = format!("j{at}");
-        let words = ["put", "", "q", &jid, "K", "{}", "0"].map(str::to_owned);
-        (1.0, words.to_vec())
-    };
-    redis.calls((0..10_000).map(put));
+    redis.calls((0..10_000).map(|at| put_call(&format!("j{at}"), &[])));
     let all = redis.ok(2, "export --queue q");
     assert_eq!(lines(&all)[0]["jobs"], 10_000);
-    let mut jids: Vec<&str> = all.lines().skip(1).collect();
-    jids.sort_unstable();
-    jids.dedup();
-    assert_eq!(jids.len(), 10_000);
+    let jobs: BTreeSet<&str> = all.lines().skip(1).collect();
+    assert_eq!(jobs.len(), 10_000);
     // A closed pipe ends it as SIGPIPE does.
-    let mut child = redis
-        .at(2)
-        .command()
-        .args(["export", "--queue", "q"])
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let ended = RunOutput::of_child(child);
-    assert_eq!((ended.code(), ended.stderr().as_str()), (128 + 13, ""));
+    let mut running = redis.at(2).start("export --queue q");
+    drop(running.child.stdout.take());
+    let ended = running.end().exits(128 + 13);
+    assert_eq!(ended.stderr(), "");
     // A full disk is reported.
-    let full = std::fs::OpenOptions::new()
-        .write(true)
-        .open("/dev/full")
-        .unwrap();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
     let mut command = redis.at(2).command();
-    RunOutput::of(command.args(["export", "--queue", "q"]).stdout(full)).shows(expect![[r#"
+    command.args(["export", "--queue", "q"]);
+    RunOutput::of(command.stdout(full.unwrap())).shows(expect![[r#"
         --- stderr
         error: cannot write to stdout: no space left on device
         hint: make room on the disk
         --- exit 1
     "#]]);
-}
-
-#[test]
-fn an_export_of_all_jobs_says_that_it_has_no_recurring_jobs() {
-    let redis = Redis::start();
-    redis.ok(1, "put q K --jid a");
-    redis.ok(1, "recur put q K --every 1h --jid r1");
-    redis.ok(1, "recur put p K --every 1h --jid r2");
-    redis.ok(2, "recur pause r2");
-    let note = "note: 2 recurring jobs are not exported without `--with recur`\n";
-    assert_eq!(redis.at(3).run("export --all").exits(0).stderr(), note);
-    for silent in ["export --all --with recur", "export --all -q", "export a"] {
-        assert_eq!(redis.at(3).run(silent).exits(0).stderr(), "", "{silent}");
-    }
 }

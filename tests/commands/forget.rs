@@ -15,9 +15,8 @@ fn known() -> Redis {
 }
 
 #[test]
-fn an_empty_queue_is_forgotten() {
-    let redis = known();
-    redis.session(expect![[r#"
+fn an_empty_queue_is_forgotten_and_one_with_jobs_is_kept() {
+    known().session(expect![[r#"
         10 $ qless forget queue old
         --- stderr
         error: cannot ask whether to forget queue `old`; nothing was changed
@@ -26,36 +25,6 @@ fn an_empty_queue_is_forgotten() {
         10 $ qless forget queue old -n
         --- stderr
         would forget queue `old`
-        10 $ qless forget queue old --yes -o json | jq -c
-        {"kind":"done","v":1,"action":"forget queue","targets":["old"]}
-        11 $ qless queues --columns queue
-        mail
-        12 $ qless forget queue old --yes
-        --- stderr
-        error: queue `old` does not exist
-        --- exit 4
-    "#]]);
-}
-
-#[test]
-fn a_queue_with_only_throttled_jobs_is_kept() {
-    let redis = Redis::start();
-    redis.ok(1, "throttle set none -1");
-    redis.ok(2, "put mail K --jid a --throttle none");
-    redis.at(3).run("pop mail --worker w").exits(4);
-    redis.session(expect![[r#"
-        4 $ qless forget queue mail --yes
-        --- stderr
-        error: cannot forget `mail`: it has 1 throttled
-        hint: `--force` forgets it and keeps its jobs
-        --- exit 5
-    "#]]);
-}
-
-#[test]
-fn a_queue_that_is_not_empty_is_kept() {
-    let redis = known();
-    redis.session(expect![[r#"
         10 $ qless forget queue mail --yes
         --- stderr
         error: cannot forget `mail`: it has 1 running
@@ -66,9 +35,23 @@ fn a_queue_that_is_not_empty_is_kept() {
         11 $ qless queues --columns queue
         mail
         old
+        11 $ qless forget queue old --yes -o json | jq -c
+        {"kind":"done","v":1,"action":"forget queue","targets":["old"]}
+        12 $ qless forget queue old --yes
+        --- stderr
+        error: queue `old` does not exist
+        --- exit 4
         12 $ qless forget queue mail --yes --force &>/dev/null
         13 $ qless queues --columns queue
-        old
+        20 $ qless throttle set none -1 &>/dev/null
+        20 $ qless put held K --jid c --throttle none &>/dev/null
+        20 $ qless pop held --worker w1 &>/dev/null
+        --- exit 4
+        21 $ qless forget queue held --yes
+        --- stderr
+        error: cannot forget `held`: it has 1 throttled
+        hint: `--force` forgets it and keeps its jobs
+        --- exit 5
     "#]]);
 }
 

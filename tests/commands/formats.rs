@@ -1,6 +1,7 @@
 //! The layouts of tables: `-o table` and `-o tsv`, on a terminal and in a pipe.
 
 use expect_test::expect;
+use serde_json::json;
 
 use crate::support::redis::Redis;
 use crate::support::terminal;
@@ -9,9 +10,8 @@ use crate::support::text::words;
 fn server() -> Redis {
     let redis = Redis::start();
     redis.ok(100, "put mail Mail::Welcome --jid a");
-    for _ in 0..60 {
-        redis.ok(140, "put thumbs Thumb");
-    }
+    let jobs = redis.at(140).input("{}\n".repeat(60));
+    jobs.run("put thumbs Thumb --from -").ok();
     redis
 }
 
@@ -19,8 +19,6 @@ fn server() -> Redis {
 fn a_pipe_gets_tsv_unless_table_is_typed() {
     let redis = server();
     let qless = redis.at(160);
-    let piped = qless.run("queues").ok();
-    assert_eq!(qless.run("queues -o tsv").ok(), piped);
     qless.session(expect![[r#"
         $ qless queues
         mail	1	0	0	0	0	0	1m	
@@ -32,49 +30,39 @@ fn a_pipe_gets_tsv_unless_table_is_typed() {
         $ qless queues -o table --headers never --time-format iso
         mail     1  0  0  0  0  0  1m
         thumbs  60  0  0  0  0  0  20s
-    "#]]);
-    // A pipe gets all rows.
-    assert_eq!(qless.run("jobs -o table").ok().lines().count(), 62);
-    let narrow = qless.clone().env("COLUMNS", "40");
-    narrow.run("queues -o table").shows(expect![[r#"
-        QUEUE   WAITING  NEXT WAITS  STATE
-        mail          1  1m
-        thumbs       60  20s
-    "#]]);
-    for invalid in ["0", "", "wide"] {
-        let other = qless.clone().env("COLUMNS", invalid);
-        assert_eq!(
-            other.run("queues -o table").ok(),
-            qless.run("queues -o table").ok()
-        );
-    }
-    qless.session(expect![[r#"
         $ qless queues -o tsv --headers always
         QUEUE	WAITING	RUNNING	STALLED	SCHEDULED	DEPENDS	RECURRING	NEXT WAITS	STATE
         mail	1	0	0	0	0	0	1m	
         thumbs	60	0	0	0	0	0	20s	
         $ qless jobs --queue mail -o tsv
         a	Mail::Welcome	waiting	mail	0	5/5	1970-01-01T00:01:40.000Z	waits since 1970-01-01T00:01:40.000Z
+        $ qless get a --data -o table
+        {}
+        --- no newline
     "#]]);
-    assert!(!qless.clone().run("queues -o table").ok().contains('\x1b'));
-    let data = qless.run("get a --data -o table");
-    assert_eq!(data.bytes(), b"{}");
-}
-
-#[test]
-fn the_setting_table_leaves_pipes_as_they_are() {
-    let redis = server();
-    let qless = redis.at(160);
+    // A pipe gets all rows.
+    assert_eq!(qless.run("jobs -o table").ok().lines().count(), 62);
+    let with = |name: &str, value: &str| qless.clone().env(name, value);
+    with("COLUMNS", "40").session(expect![[r#"
+        $ qless queues -o table
+        QUEUE   WAITING  NEXT WAITS  STATE
+        mail          1  1m
+        thumbs       60  20s
+    "#]]);
+    let table = qless.run("queues -o table").ok();
+    for invalid in ["0", "", "wide"] {
+        let other = with("COLUMNS", invalid);
+        assert_eq!(other.run("queues -o table").ok(), table);
+    }
+    // The setting `table` leaves pipes as they are.
     let piped = qless.run("queues").ok();
-    let set = qless.clone().env("QLESS_OUTPUT", "table");
-    assert_eq!(set.run("queues").ok(), piped);
-    let set = qless.clone().env("QLESS_OUTPUT", "tsv");
-    assert_eq!(set.run("queues").ok(), piped);
-    qless
-        .clone()
-        .env("QLESS_OUTPUT", "csv")
-        .run("queues")
-        .shows(expect![[r#"
+    assert_eq!(qless.run("queues -o tsv").ok(), piped);
+    for setting in ["table", "tsv"] {
+        let set = with("QLESS_OUTPUT", setting);
+        assert_eq!(set.run("queues").ok(), piped);
+    }
+    with("QLESS_OUTPUT", "csv").session(expect![[r#"
+        $ qless queues
         --- stderr
         error: `QLESS_OUTPUT` expects table, tsv, json, ndjson, jid or raw, not `csv`
         --- exit 2
@@ -158,21 +146,8 @@ fn names_are_unambiguous_for_programs() {
         a\nb   {"a":"\n"}
         a\\nb  {"a":"\n"}
         a\nb   {"a":"\n"}
+        3 $ qless put 'q\t' 'K\tb' --jid j --tag 'a\b' &>/dev/null
     "#]]);
-    redis.calls([(
-        3.0,
-        vec![
-            "put",
-            "me",
-            "q\\t",
-            "j",
-            "K\\tb",
-            "{}",
-            "0",
-            "tags",
-            r#"["a\\b"]"#,
-        ],
-    )]);
     let tags = redis.ok(4, "get j -o tsv");
     assert!(tags.contains("klass\tK\\\\tb\nqueue\tq\\\\t\n"), "{tags}");
     assert!(tags.contains("tags\ta\\\\b\n"), "{tags}");
@@ -180,33 +155,23 @@ fn names_are_unambiguous_for_programs() {
     assert!(people.contains("K\\tb"), "{people}");
 }
 
-/// A program reads them as numbers.
 #[test]
 fn numbers_in_tsv_have_no_thousands_separators() {
     let redis = Redis::start();
-    let jobs: String = (0..2400)
-        .map(|n| {
-            format!(
-                "{{\"jid\":\"j{n}\",\"klass\":\"K\",\"tags\":[\"eu\"],\"throttles\":[\"t\"]}}\n"
-            )
-        })
-        .collect();
+    let job = |n| json!({"jid": format!("j{n}"), "klass": "K", "tags": ["eu"], "throttles": ["t"]});
+    let jobs: String = (0..2400).map(|n| format!("{}\n", job(n))).collect();
     redis.ok(100, "throttle set t 1200");
     redis.at(100).input(jobs).run("put mail --from -").ok();
     redis.ok(110, "put mail K --jid after --depends j2399");
     let popped = redis.ok(120, "pop mail --count 1200 --worker w -o jid");
-    for line in [
-        "queues",
-        "status",
-        "stats mail",
-        "throttle list",
-        "throttle show t",
-        "workers",
-    ] {
-        has_no_separators(&redis, line);
-    }
+    have_no_separators(&redis);
     let fail = "fail - --group g --message m --worker w";
     redis.at(130).input(popped).run(fail).ok();
+    have_no_separators(&redis);
+}
+
+#[track_caller]
+fn have_no_separators(redis: &Redis) {
     for line in [
         "queues",
         "status",
@@ -221,18 +186,14 @@ fn numbers_in_tsv_have_no_thousands_separators() {
         "graph after",
         "throttle list",
         "throttle show t",
+        "workers",
     ] {
-        has_no_separators(&redis, line);
+        let text = redis.ok(140, &format!("{line} -o tsv"));
+        let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+        let separated = text.split(',').collect::<Vec<_>>();
+        let found = separated
+            .windows(2)
+            .any(|pair| pair[0].ends_with(|c: char| c.is_ascii_digit()) && digits(pair[1]) == 3);
+        assert!(!found, "{line}: {text}");
     }
-}
-
-#[track_caller]
-fn has_no_separators(redis: &Redis, line: &str) {
-    let text = redis.ok(140, &format!("{line} -o tsv"));
-    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-    let separated = text.split(',').collect::<Vec<_>>();
-    let found = separated
-        .windows(2)
-        .any(|pair| pair[0].ends_with(|c: char| c.is_ascii_digit()) && digits(pair[1]) == 3);
-    assert!(!found, "{line}: {text}");
 }

@@ -4,33 +4,23 @@ use expect_test::expect;
 
 use crate::support::redis::Redis;
 
-/// A job of each kind: `j` failed, `k` depends on it, `nightly` is a template.
+/// `j` failed, `k` depends on it, `nightly` is a template.
 fn night() -> Redis {
     let redis = Redis::start();
-    let api = |now: f64, line: &str| redis.ok(now, &format!("api {line}"));
-    let data = r#"{"user":9007199254740993,"locale":"de","list":[]}"#;
-    api(
-        2.0,
-        &format!(
-            "put me mail j Mail::Welcome '{data}' 0 priority 10 tags '[\"onboarding\",\"eu\"]' retries 5"
-        ),
-    );
-    api(3.0, r#"put me deploy k Deploy '{}' 0 depends '["j"]'"#);
-    api(9.0, "pop mail mx-1 1");
-    api(
-        40.0,
-        "fail j mx-1 'upload error' 'PermissionError: cannot open\n  at upload.py:88'",
-    );
-    api(
-        50.0,
-        r#"recur reports nightly Nightly '[1.10]' interval 86400 60 retries 2"#,
-    );
+    redis.session(expect![[r#"
+        2 $ qless put mail Mail::Welcome '{"user":9007199254740993,"locale":"de","list":[]}' --jid j --priority 10 --tag onboarding --tag eu &>/dev/null
+        3 $ qless put deploy Deploy --jid k --depends j &>/dev/null
+        9 $ qless pop mail --worker mx-1 &>/dev/null
+        40 $ printf 'PermissionError: cannot open\n  at upload.py:88' | qless api fail j mx-1 'upload error' - &>/dev/null
+        50 $ qless recur put reports Nightly '[1.10]' --jid nightly --every 1d --offset 1m --retries 2 &>/dev/null
+    "#]]);
     redis
 }
 
 #[test]
 fn one_job_is_shown_in_full() {
-    night().at(100).run("get j").shows(expect![[r#"
+    night().session(expect![[r#"
+        100 $ qless get j
         jid	j
         klass	Mail::Welcome
         queue	mail
@@ -51,12 +41,7 @@ fn one_job_is_shown_in_full() {
           1970-01-01T00:00:02.000Z  put     in mail
           1970-01-01T00:00:09.000Z  popped  by mx-1       waited 7s
           1970-01-01T00:00:40.000Z  failed  upload error  ran 31s
-    "#]]);
-}
-
-#[test]
-fn get_of_one_jid_is_one_document() {
-    night().at(100).run("get j -o json").shows(expect![[r#"
+        100 $ qless get j -o json
         {
           "kind": "job",
           "v": 1,
@@ -108,37 +93,34 @@ fn get_of_one_jid_is_one_document() {
             }
           ]
         }
+        100 $ qless get j --data
+        {"user":9007199254740993,"locale":"de","list":[]}
+        --- no newline
+        100 $ qless get nightly --data
+        [1.10]
+        --- no newline
     "#]]);
-}
-
-#[test]
-fn digits_and_empty_lists_survive() {
-    let redis = night();
-    let data = r#"{"user":9007199254740993,"locale":"de","list":[]}"#;
-    assert_eq!(redis.at(100).run("get j --data").stdout(), data);
-    let line = redis.ok(100, "get j -o ndjson");
-    assert!(line.contains(&format!(r#""data":{data}"#)), "{line}");
-    assert_eq!(redis.at(100).run("get nightly --data").stdout(), "[1.10]");
 }
 
 #[test]
 fn several_jobs_are_a_list_in_the_order_given() {
     let redis = night();
-    let list = redis.json(100, "get k nightly j -o json");
-    assert_eq!(list["kind"], "jobs");
-    assert_eq!(list["items"][0]["jid"], "k");
-    assert_eq!(list["items"][0]["dependencies"][0], "j");
-    assert_eq!(list["items"][1]["every_s"], 86400);
-    assert_eq!(list["items"][2]["dependents"][0], "k");
-    assert!(list["items"][2].get("history").is_none());
-    assert_eq!(list["missing"], serde_json::json!([]));
-    let list = redis.json(100, "get k j --history -o json");
-    assert_eq!(list["items"][1]["history"].as_array().unwrap().len(), 3);
+    redis.session(expect![[r#"
+        100 $ qless get k nightly j -o json | jq -c '[.kind, .items[].jid, .missing, .items[0].dependencies, .items[1].every_s, .items[2].dependents]'
+        ["jobs","k","nightly","j",[],["j"],86400,["k"]]
+        100 $ qless get j k --history -o json | jq -c .items[0].history[].what
+        "put"
+        "popped"
+        "failed"
+    "#]]);
+    let list = redis.json(100, "get k j -o json");
+    assert!(list["items"][1].get("history").is_none());
 }
 
 #[test]
 fn get_shows_recurring_jobs() {
-    night().at(100).run("get nightly").shows(expect![[r#"
+    night().session(expect![[r#"
+        100 $ qless get nightly
         jid	nightly
         klass	Nightly
         queue	reports
@@ -151,33 +133,14 @@ fn get_shows_recurring_jobs() {
         retries	2
         tags	–
         data	[1.10]
+        100 $ qless get nightly -o ndjson
+        {"kind":"recurring","v":1,"jid":"nightly","klass":"Nightly","queue":"reports","every_s":86400,"next":"1970-01-01T00:01:50.000Z","backlog":0,"count":0,"priority":0,"retries":2,"tags":[],"data":[1.10]}
     "#]]);
-    night()
-        .at(100)
-        .run("get nightly -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "recurring",
-              "v": 1,
-              "jid": "nightly",
-              "klass": "Nightly",
-              "queue": "reports",
-              "every_s": 86400,
-              "next": "1970-01-01T00:01:50.000Z",
-              "backlog": 0,
-              "count": 0,
-              "priority": 0,
-              "retries": 2,
-              "tags": [],
-              "data": [1.10]
-            }
-        "#]]);
 }
 
 #[test]
 fn missing_jobs_are_reported_after_the_others() {
-    let redis = night();
-    redis.session(expect![[r#"
+    night().session(expect![[r#"
         100 $ qless get k nope j gone -o jid
         k
         j
@@ -192,32 +155,33 @@ fn missing_jobs_are_reported_after_the_others() {
         --- stderr
         {"kind":"error","v":1,"code":"not_found","exit":4,"message":"job `nope` does not exist","hint":null,"jid":"nope"}
         --- exit 4
+        100 $ qless get k nope -o json | jq -c .missing
+        ["nope"]
+        --- stderr
+        {"kind":"error","v":1,"code":"not_found","exit":4,"message":"job `nope` does not exist","hint":null,"jid":"nope"}
+        --- exit 4
     "#]]);
-    let list = redis.at(100).run("get k nope -o json").exits(4);
-    let list: serde_json::Value = serde_json::from_str(&list.stdout()).unwrap();
-    assert_eq!(list["missing"], serde_json::json!(["nope"]));
 }
 
 #[test]
 fn one_field_is_printed_as_its_value() {
-    let redis = night();
-    let field = |path: &str| redis.ok(100, &format!("get j --field {path}"));
-    assert_eq!(
-        field("failure.message"),
-        "PermissionError: cannot open\n  at upload.py:88"
-    );
-    assert_eq!(field("data.user"), "9007199254740993");
-    assert_eq!(field("tags.1"), "eu");
-    assert_eq!(field("worker"), "null");
-    redis.session(expect![[r#"
+    // This job is in no lane.
+    night().session(expect![[r#"
+        100 $ qless get j --field failure.message
+        PermissionError: cannot open
+          at upload.py:88
+        100 $ qless get j --field data.user
+        9007199254740993
+        100 $ qless get j --field tags.1
+        eu
+        100 $ qless get j --field worker
+        null
         100 $ qless get j --field data.nope
         --- stderr
         error: `j` has no `data.nope`
         --- exit 4
-    "#]]);
-    // This job is in no lane.
-    redis.at(100).run("get j --field key").exits(4);
-    redis.session(expect![[r#"
+        100 $ qless get j --field key &>/dev/null
+        --- exit 4
         100 $ qless get j --field failre
         --- stderr
         error: a job has no field `failre`
@@ -241,49 +205,21 @@ fn jobs_are_given_by_jid_or_by_selector() {
         error: no jobs are given
         hint: give jids, or select jobs by flags: `qless help selectors`
         --- exit 2
-    "#]]);
-    let piped = redis.at(100).input("# comment\nk\n{\"jid\":\"j\"}\n\nk\n");
-    piped.run("get - -o jid").shows(expect![[r#"
+        100 $ printf '# two\n\n  k \r\n{"kind":"job","jid":"j"}\n{"summary":{}}\nk' | qless get - -o jid
         k
         j
-    "#]]);
-}
-
-#[test]
-fn raw_prints_the_reply_of_get() {
-    let redis = night();
-    let get = redis.at(100).run("api get k").stdout();
-    assert_eq!(redis.at(100).run("get k -o raw").stdout(), get);
-    let multiget = redis.at(100).run("api multiget k nope j").stdout();
-    assert_eq!(redis.at(100).run("get k nope j -o raw").stdout(), multiget);
-    redis.at(100).run("get nope -o raw").shows(expect![[r#"
-        --- stderr
-        error: job `nope` does not exist
-        --- exit 4
-    "#]]);
-}
-
-#[test]
-fn raw_reports_missing_jobs() {
-    let redis = night();
-    let ran = redis.at(100).run("get j nope k -o raw").exits(4);
-    let jobs: serde_json::Value = serde_json::from_str(&ran.stdout()).unwrap();
-    assert_eq!(jobs.as_array().unwrap().len(), 2);
-    assert_eq!(ran.stderr(), "error: job `nope` does not exist\n");
-}
-
-#[test]
-fn jids_are_read_line_by_line() {
-    let redis = night();
-    let list = "# two\n\n  j \r\n{\"kind\":\"job\",\"jid\":\"k\"}\n{\"summary\":{}}\nj";
-    let get = |list: &[u8]| redis.at(100).input(list).run("get - -o jid");
-    assert_eq!(get(list.as_bytes()).ok(), "j\nk");
-    get(b"j\n{\"jid\":7}\n").shows(expect![[r#"
+        100 $ printf 'j\n{"jid":7}\n' | qless get - -o jid
         --- stderr
         error: job ids, line 2: its `jid` is not a text
         --- exit 2
+        100 $ qless get @/dev/zero
+        --- stderr
+        error: `/dev/zero`, line 1: it is longer than 67108864 bytes
+        --- exit 2
     "#]]);
-    get(&[0; 70_000]).shows(expect![[r#"
+    let long = redis.at(100).input([0; 70_000]);
+    long.session(expect![[r#"
+        $ qless get -
         --- stderr
         error: job ids, line 1: this is too long for a job id
         --- exit 2
@@ -291,44 +227,46 @@ fn jids_are_read_line_by_line() {
 }
 
 #[test]
-fn a_jid_list_that_is_too_long_is_refused() {
-    Redis::start().session(expect![[r#"
-        0 $ qless get @/dev/zero
+fn raw_prints_the_reply_of_get() {
+    let redis = night();
+    for (line, call, code) in [
+        ("get k", "get k", 0),
+        ("get k nope j", "multiget k nope j", 4),
+    ] {
+        let raw = redis.at(100).run(&format!("{line} -o raw")).exits(code);
+        assert_eq!(
+            raw.stdout(),
+            redis.at(100).run(&format!("api {call}")).stdout()
+        );
+        let error = "error: job `nope` does not exist\n";
+        assert_eq!(raw.stderr(), if code == 4 { error } else { "" });
+    }
+    redis.session(expect![[r#"
+        100 $ qless get nope -o raw
         --- stderr
-        error: `/dev/zero`, line 1: it is longer than 67108864 bytes
-        --- exit 2
+        error: job `nope` does not exist
+        --- exit 4
     "#]]);
 }
 
 #[test]
 fn a_back_off_of_lost_locks_says_what_it_means() {
     let redis = Redis::start();
-    for (policy, shown) in [
-        (
-            r#"{"initial_delay":5,"factor":2}"#,
-            Some("5 s × 2^n after a lost lock"),
-        ),
-        (
-            r#"{"initial_delay":1.5}"#,
-            Some("1.5 s × `backoff-factor`^n after a lost lock"),
-        ),
-        (
-            r#"{"factor":2}"#,
-            Some("`backoff-initial-delay` × 2^n after a lost lock"),
-        ),
-        ("[]", None),
-        ("{}", None),
-        ("exp:5:2", Some("exp:5:2")),
+    for row in [
+        r#"{"initial_delay":5,"factor":2} | 5 s × 2^n after a lost lock"#,
+        r#"{"initial_delay":1.5} | 1.5 s × `backoff-factor`^n after a lost lock"#,
+        r#"{"factor":2} | `backoff-initial-delay` × 2^n after a lost lock"#,
+        "[] | ",
+        "{} | ",
+        "exp:5:2 | exp:5:2",
     ] {
-        redis.ok(
-            0,
-            &format!("api put w q j K [] 0 tags [] backoff '{policy}'"),
-        );
+        let (policy, shown) = row.split_once(" | ").unwrap();
+        let put = format!("api put w q j K [] 0 tags [] backoff '{policy}'");
+        redis.ok(0, &put);
         let printed = redis.ok(1, "get j");
-        let line = printed
-            .lines()
-            .find_map(|line| line.strip_prefix("backoff\t"));
-        assert_eq!(line, shown, "{policy}");
+        let mut lines = printed.lines();
+        let line = lines.find_map(|line| line.strip_prefix("backoff\t"));
+        assert_eq!(line.unwrap_or_default(), shown, "{policy}");
         let document = redis.json(1, "get j -o json");
         assert_eq!(document["backoff"], policy);
     }
@@ -339,10 +277,6 @@ fn the_error_names_the_first_of_many_missing_jobs() {
     let redis = Redis::start();
     let jids: Vec<String> = (0..1030).map(|at| format!("j{at:04}")).collect();
     let ran = redis.at(1).input(jids.join("\n")).run("get -").exits(4);
-    let error = ran.stderr();
-    assert!(
-        error.starts_with("error: 1,030 jobs do not exist: `j0000`, `j0001`, "),
-        "{error}"
-    );
-    assert!(error.contains("`j0019` and 1,010 more\n"), "{error}");
+    ran.says("error: 1,030 jobs do not exist: `j0000`, `j0001`, ");
+    ran.says("`j0019` and 1,010 more\n");
 }

@@ -12,6 +12,7 @@ use qless::internals::{Name, width};
 
 use super::jobs::busy;
 use crate::support::config::ConfigHome;
+use crate::support::jobs::{put_call, put_chain};
 use crate::support::random;
 use crate::support::redis::Redis;
 use crate::support::terminal;
@@ -19,35 +20,20 @@ use crate::support::text::{Shows, words};
 
 const DEPLOY: &str = "c41d77aa0e3b4f6c9d1f2a5b8c7e6d50";
 const TEST: &str = "77be2d0c4a1f4e0f9f0d3b6a5c8e7f10";
-const DOCS: &str = "5510a4d2b8c34e6f8a9b0c1d2e3f4a5b";
-
 /// `Deploy` depends on `Test`, which failed, and on `Docs`, which runs. `announce` depends on `Deploy`, `archive`
 /// on both.
 fn release() -> Redis {
     let redis = Redis::start();
-    let at = |now: u32, line: &str| {
-        redis.ok(now, line);
-    };
-    at(1000, &format!("put test Test --jid {TEST}"));
-    at(1000, &format!("put docs Docs --jid {DOCS}"));
-    at(
-        1001,
-        &format!("put deploy Deploy --jid {DEPLOY} --depends {TEST} --depends {DOCS}"),
-    );
-    at(
-        1002,
-        &format!("put mail Announce --jid announce --depends {DEPLOY}"),
-    );
-    at(
-        1003,
-        &format!("put mail Archive --jid archive --depends announce --depends {DEPLOY}"),
-    );
-    at(1010, "pop test --worker t-1");
-    at(
-        1940,
-        &format!("fail {TEST} --group 'upload error' --message 'cannot open' --as-holder"),
-    );
-    at(12_700, "pop docs --worker d-1-77");
+    redis.session(expect![[r#"
+        1000 $ qless put test Test --jid 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10 &>/dev/null
+        1000 $ qless put docs Docs --jid 5510a4d2b8c34e6f8a9b0c1d2e3f4a5b &>/dev/null
+        1001 $ qless put deploy Deploy --jid c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 --depends 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10 --depends 5510a4d2b8c34e6f8a9b0c1d2e3f4a5b &>/dev/null
+        1002 $ qless put mail Announce --jid announce --depends c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 &>/dev/null
+        1003 $ qless put mail Archive --jid archive --depends announce --depends c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 &>/dev/null
+        1010 $ qless pop test --worker t-1 &>/dev/null
+        1940 $ qless fail 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10 --group 'upload error' --message 'cannot open' --as-holder
+        12700 $ qless pop docs --worker d-1-77 &>/dev/null
+    "#]]);
     redis
 }
 
@@ -76,13 +62,12 @@ fn damaged() -> Redis {
 
 #[test]
 fn a_tree_shows_what_blocks_a_job_and_what_needs_it() {
-    let redis = release();
-    redis.session(expect![[r#"
+    release().session(expect![[r#"
         12741 $ qless graph c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 --up -o table
         c41d77aa…     Deploy  deploy  depends
         ├─ 5510a4d2…  Docs    docs    running 41s on d-1-77
         └─ 77be2d0c…  Test    test    failed 3h ago: upload error  ◄ blocks
-        12741 $ qless graph c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 -o table
+        12741 $ qless graph c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 --depth 1 --as tree
         c41d77aa…      Deploy    deploy  depends
         depends on
         ├─ 5510a4d2…   Docs      docs    running 41s on d-1-77
@@ -97,15 +82,6 @@ fn a_tree_shows_what_blocks_a_job_and_what_needs_it() {
         ├─ announce                       Announce  mail    depends
         │  └─ archive                     Archive   mail    depends
         └─ archive                        Archive   mail    depends  (above)
-        12741 $ qless graph c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 --depth 1 --as tree
-        c41d77aa…      Deploy    deploy  depends
-        depends on
-        ├─ 5510a4d2…   Docs      docs    running 41s on d-1-77
-        └─ 77be2d0c…   Test      test    failed 3h ago: upload error  ◄ blocks
-        needed by
-        ├─ announce    Announce  mail    depends
-        │  └─ archive  Archive   mail    depends
-        └─ archive     Archive   mail    depends                      (above)
         12741 $ qless graph archive --depth 0 -o table
         archive      Archive  mail  depends
         └─ … 2 more
@@ -116,9 +92,9 @@ fn a_tree_shows_what_blocks_a_job_and_what_needs_it() {
 
 #[test]
 fn several_jobs_and_a_queue_are_a_forest_with_each_job_once() {
-    let redis = release();
-    redis.ok(1100, "put mail Alone --jid alone");
-    redis.session(expect![[r#"
+    // No index has the failed jobs of a queue.
+    release().session(expect![[r#"
+        1100 $ qless put other Alone --jid alone &>/dev/null
         12741 $ qless graph archive announce alone -o table
         archive             Archive   mail    depends
         ├─ announce         Announce  mail    depends
@@ -126,7 +102,7 @@ fn several_jobs_and_a_queue_are_a_forest_with_each_job_once() {
         │     ├─ 5510a4d2…  Docs      docs    running 41s on d-1-77
         │     └─ 77be2d0c…  Test      test    failed 3h ago: upload error  ◄ blocks
         └─ c41d77aa…        Deploy    deploy  depends                      (above)
-        alone               Alone     mail    waiting 3h 14m
+        alone               Alone     other   waiting 3h 14m
         12741 $ qless graph 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10 5510a4d2b8c34e6f8a9b0c1d2e3f4a5b --down -o table
         77be2d0c…         Test      test    failed 3h ago: upload error  ◄ blocks
         needed by
@@ -144,23 +120,27 @@ fn several_jobs_and_a_queue_are_a_forest_with_each_job_once() {
         │     ├─ 5510a4d2…  Docs      docs    running 41s on d-1-77
         │     └─ 77be2d0c…  Test      test    failed 3h ago: upload error  ◄ blocks
         └─ c41d77aa…        Deploy    deploy  depends                      (above)
-    "#]]);
-    // No index has the failed jobs of a queue.
-    redis.session(expect![[r#"
-        12741 $ qless graph --queue test --down -o table
-        77be2d0c…         Test      test    failed 3h ago: upload error  ◄ blocks
+        12741 $ qless graph --queue test --down --depth 1 -o table
+        77be2d0c…       Test    test    failed 3h ago: upload error  ◄ blocks
         needed by
-        └─ c41d77aa…      Deploy    deploy  depends
-           ├─ announce    Announce  mail    depends
-           │  └─ archive  Archive   mail    depends
-           └─ archive     Archive   mail    depends                      (above)
+        └─ c41d77aa…    Deploy  deploy  depends
+           └─ … 2 more
+        --- stderr
+        note: the graph is cut: it shows 2 jobs without 2 of their edges; `--depth N` shows more
     "#]]);
 }
 
 #[test]
 fn two_jids_that_would_look_alike_are_printed_in_full() {
     let redis = Redis::start();
-    redis.ok(1, "put q K --jid nightly-report-1");
+    redis.session(expect![[r#"
+        1 $ qless put q K --jid nightly-report-1 &>/dev/null
+        1 $ qless graph --queue q
+    "#]]);
+    let shown = redis.on_terminal(1, "graph --queue q");
+    shown.shows(expect![[r#"
+        no job of `q` depends on another one or is needed by one
+    "#]]);
     redis.session(expect![[r#"
         1 $ qless put q K --jid nightly-report-2 --depends nightly-report-1 &>/dev/null
         2 $ qless graph nightly-report-2 -o table
@@ -190,6 +170,12 @@ fn cycles_missing_and_one_sided_dependencies_are_marked() {
         b	other	K	ci	waiting	waits since 1970-01-01T00:16:40.000Z	one-sided
         c	a	K	ci	depends		cycle
         c	gone	–	–	missing		blocks
+        1010 $ qless graph a --up -o jid
+        a
+        b
+        base
+        c
+        other
     "#]]);
     let doc = redis.json(1010, "graph a --up -o json");
     let marked = |field: &str| {
@@ -200,25 +186,11 @@ fn cycles_missing_and_one_sided_dependencies_are_marked() {
     };
     assert_eq!(marked("closes_cycle"), [r#""c" "a""#]);
     assert_eq!(marked("one_sided"), [r#""b" "other""#]);
-    redis.at(1010).run("graph a --up -o jid").shows(expect![[r#"
-            a
-            b
-            base
-            c
-            other
-        "#]]);
     // All jobs of this queue are on the cycle or below it.
-    redis.session(expect![[r#"
-        1010 $ qless graph --queue ci --up -o table
-        a              K  ci  depends
-        ├─ b           K  ci  depends
-        │  ├─ base     K  ci  waiting 10s
-        │  ├─ c        K  ci  depends
-        │  │  ├─ a     K  ci  depends      (cycle!)
-        │  │  └─ gone  –  –   (missing!)   ◄ blocks
-        │  └─ other    K  ci  waiting      (one-sided!)
-        └─ base        K  ci  waiting      (above)
-    "#]]);
+    assert_eq!(
+        redis.ok(1010, "graph --queue ci --up -o table"),
+        redis.ok(1010, "graph a --up -o table")
+    );
 }
 
 #[test]
@@ -379,24 +351,11 @@ fn unknown_names_are_not_found() {
 }
 
 #[test]
-fn a_queue_without_edges_says_so_on_a_terminal() {
-    let redis = Redis::start();
-    redis.ok(1, "put q K --jid alone");
-    redis.at(2).run("graph --queue q").shows(expect![[r#""#]]);
-    let mut command = redis.at(2).command();
-    command.args(words("graph --queue q")).env("TERM", "xterm");
-    terminal::run(command, 80).stdout().shows(expect![[r#"
-        no job of `q` depends on another one or is needed by one
-    "#]]);
-}
-
-#[test]
 fn what_is_left_out_is_counted() {
     let redis = Redis::start();
     redis.ok(1, "put q Hub --jid hub");
     for at in 0..6 {
-        let line = format!("put q Leaf --jid leaf{at} --depends hub");
-        redis.ok(1, &line);
+        redis.ok(1, &format!("put q Leaf --jid leaf{at} --depends hub"));
     }
     redis.session(expect![[r#"
         2 $ qless graph hub --limit 3 -o table
@@ -412,12 +371,8 @@ fn what_is_left_out_is_counted() {
         └─ hub  Hub   q  waiting 1s
         --- stderr
         note: the graph is cut: it shows 2 jobs without 5 of their edges; `--depth N` shows more
-    "#]]);
-    let doc = redis.json(2, "graph hub --limit 3 -o json");
-    assert_eq!(doc["complete"], false);
-    assert_eq!(doc["omitted_edges"], 4);
-    assert_eq!(doc["nodes"][0]["omitted_dependents"], 4);
-    redis.session(expect![[r#"
+        2 $ qless graph hub --limit 3 -q -o json | jq -c '[.complete, .omitted_edges, .nodes[0].omitted_dependents]'
+        [false,4,4]
         2 $ qless graph --queue q --limit 4
         –	leaf0	Leaf	q	depends		
         –	leaf1	Leaf	q	depends		
@@ -429,17 +384,14 @@ fn what_is_left_out_is_counted() {
         --- stderr
         error: `--limit` expects a whole number between 1 and 10000, not `0`
         --- exit 2
+        2 $ qless put alone K &>/dev/null
     "#]]);
-}
-
-#[test]
-fn failure_groups_that_are_not_read_are_counted() {
-    let redis = Redis::start();
-    redis.ok(1, "put q K --jid alone");
+    // Failure groups that are not read are counted, too.
     let add = "for i = 1, 103 do redis.call('sadd', 'ql:failures', 'g' .. i)
                redis.call('rpush', 'ql:f:g' .. i, 'j' .. i) end";
     redis.send(&["EVAL", add, "0"]);
-    redis.at(2).run("graph --queue q").shows(expect![[r#"
+    redis.session(expect![[r#"
+        2 $ qless graph --queue alone
         --- stderr
         note: the graph is cut: it shows 0 jobs; 3 further jobs were not read; `--limit N` shows more
     "#]]);
@@ -448,17 +400,13 @@ fn failure_groups_that_are_not_read_are_counted() {
 /// The jobs of each level depend on all jobs of the next one.
 fn layers(redis: &Redis, levels: usize, jobs: usize) {
     let names = |level: usize| (0..jobs).map(move |at| format!("j{level}-{at}"));
-    let put = |level: usize, jid: String| {
-        let below: Vec<String> = if level == 0 {
-            Vec::new()
-        } else {
-            names(level - 1).collect()
+    redis.calls((0..levels).flat_map(|level| {
+        let below: Vec<String> = match level {
+            0 => Vec::new(),
+            level => names(level - 1).collect(),
         };
-        let below = serde_json::to_string(&below).unwrap();
-        let words = ["put", "me", "q", &jid, "K", "{}", "0", "depends", &below];
-        (1.0, words.map(str::to_owned).to_vec())
-    };
-    redis.calls((0..levels).flat_map(|level| names(level).map(move |jid| put(level, jid))));
+        names(level).map(move |jid| put_call(&jid, &below))
+    }));
 }
 
 #[test]
@@ -501,14 +449,7 @@ fn a_job_with_100_000_dependents_is_cut() {
 #[test]
 fn a_deep_tree_fits_a_narrow_terminal() {
     let redis = Redis::start();
-    let put = |at: usize| {
-        let on = at.checked_sub(1).map(|before| format!("j{before}"));
-        let on = serde_json::to_string(&on.into_iter().collect::<Vec<_>>()).unwrap();
-        let jid = format!("j{at}");
-        let words = ["put", "me", "q", &jid, "K", "{}", "0", "depends", &on];
-        (1.0, words.map(str::to_owned).to_vec())
-    };
-    redis.calls((0..1500).map(put));
+    put_chain(&redis, 1500);
     let mut command = redis.at(2).command();
     command
         .args(words("graph j1499 --up --limit 5000"))
@@ -589,28 +530,24 @@ fn graphviz_and_mermaid_get_their_input() {
 #[test]
 fn damage_is_drawn() {
     let redis = damaged();
-    let edges = |form: &str, arrow: &str| {
+    let edges = |form: &str, parts: &[&str]| {
         let text = redis.ok(1010, &format!("graph a --up --as {form}"));
-        let edges = text.lines().filter(|line| line.contains(arrow));
-        edges
-            .map(|line| format!("{}\n", line.trim_start()))
-            .collect::<String>()
+        let is_edge = |line: &&str| parts.iter().any(|part| line.contains(part));
+        let edges = text.lines().filter(is_edge).map(str::trim_start);
+        edges.collect::<Vec<&str>>().join("\n") + "\n"
     };
-    expect![[r##"
-          "a" -> "b"
-          "a" -> "base"
-          "b" -> "base"
-          "b" -> "c"
-          "b" -> "other" [label="one-sided", color="#b3261e", fontcolor="#b3261e", style=dashed]
-          "c" -> "a" [label="cycle", color="#b3261e", fontcolor="#b3261e", penwidth=2]
-          "c" -> "gone"
-    "##]]
-    .assert_eq(&edges("dot", " -> "));
-    edges("mermaid", ".->").shows(expect![[r#"
-          n1 -.->|one sided| n4
-    "#]]);
-    edges("mermaid", "cycle").shows(expect![[r#"
-          n3 -->|cycle| n0
+    edges("dot", &[" -> "]).shows(expect![[r##"
+        "a" -> "b"
+        "a" -> "base"
+        "b" -> "base"
+        "b" -> "c"
+        "b" -> "other" [label="one-sided", color="#b3261e", fontcolor="#b3261e", style=dashed]
+        "c" -> "a" [label="cycle", color="#b3261e", fontcolor="#b3261e", penwidth=2]
+        "c" -> "gone"
+    "##]]);
+    edges("mermaid", &[".->", "cycle"]).shows(expect![[r#"
+        n1 -.->|one sided| n4
+        n3 -->|cycle| n0
     "#]]);
 }
 
@@ -688,14 +625,11 @@ fn put_hostile(redis: &Redis, jobs: &[[String; 3]]) -> Vec<Vec<String>> {
     };
     let dependencies = jobs.values().map(|job| put(job, "[]"));
     redis.calls(dependencies.chain([put(&root, &jids)]));
-    let boxes = jobs
-        .values()
-        .copied()
-        .chain([&root])
-        .map(|[klass, queue, jid]| {
-            let text = |name: &String| Name::from(name.as_str()).to_string();
-            vec![text(klass), format!("in {}", text(queue)), text(jid)]
-        });
+    let all = jobs.values().copied().chain([&root]);
+    let boxes = all.map(|[klass, queue, jid]| {
+        let text = |name: &String| Name::from(name.as_str()).to_string();
+        vec![text(klass), format!("in {}", text(queue)), text(jid)]
+    });
     boxes.collect()
 }
 
@@ -785,37 +719,28 @@ fn graphviz_prints_hostile_names_as_they_are() {
 #[test]
 fn bytes_that_are_not_text_are_escaped_in_pictures() {
     let redis = Redis::start();
-    let words: [&[u8]; 7] = [
-        b"api",
-        b"put",
-        b"me",
-        b"q\xff",
-        b"j\xfe\"\\",
-        b"K\n\x1b",
-        b"{}",
-    ];
-    let put = words.into_iter().chain([b"0".as_slice()]);
-    redis.at(1).args(put.map(OsStr::from_bytes)).ok();
-    let draw = |form: &str| {
-        let words = [
-            b"graph".as_slice(),
-            b"--as",
-            form.as_bytes(),
-            b"--",
-            b"j\xfe\"\\",
-        ];
-        let text = redis.at(5).args(words.map(OsStr::from_bytes)).ok();
-        let line = text.lines().find(|line| line.contains("waiting 4s"));
+    let run = |words: &[&[u8]]| {
+        let words = words.iter().map(|word| OsStr::from_bytes(word));
+        redis.at(5).args(words).ok()
+    };
+    let jid = b"j\xfe\"\\".as_slice();
+    run(&[
+        b"api", b"put", b"me", b"q\xff", jid, b"K\n\x1b", b"{}", b"0",
+    ]);
+    let draw = |form: &[u8]| {
+        let text = run(&[b"graph", b"--as", form, b"--", jid]);
+        let mut lines = text.lines();
+        let line = lines.find(|line| line.contains("waiting"));
         line.unwrap().to_owned()
     };
     expect![[
-        r#"  "j\xfe\"\\" [label="K\\n\\x1b\lin q\\xff\lj\\xfe\"\\\lwaiting 4s\l", peripheries=2]"#
+        r#"  "j\xfe\"\\" [label="K\\n\\x1b\lin q\\xff\lj\\xfe\"\\\lwaiting 0s\l", peripheries=2]"#
     ]]
-    .assert_eq(&draw("dot"));
+    .assert_eq(&draw(b"dot"));
     expect![[
-        r#"  n0[["K#92;n#92;x1b<br/>in q#92;xff<br/>j#92;xfe#34;#92;<br/>waiting 4s"]]:::waiting"#
+        r#"  n0[["K#92;n#92;x1b<br/>in q#92;xff<br/>j#92;xfe#34;#92;<br/>waiting 0s"]]:::waiting"#
     ]]
-    .assert_eq(&draw("mermaid"));
+    .assert_eq(&draw(b"mermaid"));
 }
 
 /// A flowchart of the subset of Mermaid that is written: the lines of each box, and the number of edges. Fails
@@ -901,11 +826,9 @@ fn mermaid_gets_hostile_names_as_entities() {
 #[test]
 fn a_job_is_drawn_where_it_is_and_a_picture_shows_one_member() {
     let redis = Redis::start();
-    for prefix in ["{a}:", "{b}:"] {
-        for line in ["put q K --jid JOB", "put q K --jid next-JOB --depends JOB"] {
-            let jid = &prefix[1..2];
-            let line = format!("{} --prefix {prefix}", line.replace("JOB", jid));
-            redis.ok(1, &line);
+    for jid in ["a", "b"] {
+        for job in [jid.to_owned(), format!("next-{jid} --depends {jid}")] {
+            redis.ok(1, &format!("put q K --prefix {{{jid}}}: --jid {job}"));
         }
     }
     let home = ConfigHome::new(&format!(
@@ -930,22 +853,16 @@ fn a_job_is_drawn_where_it_is_and_a_picture_shows_one_member() {
         next-a	a	K	q	waiting	waits since 1970-01-01T00:00:01.000Z	
         –	next-b	K	q	depends		
         next-b	b	K	q	waiting	waits since 1970-01-01T00:00:01.000Z	
-    "#]]);
-    assert!(
-        qless
-            .run("graph next-b --as dot")
-            .ok()
-            .contains("\"next-b\" -> \"b\"")
-    );
-    qless.run("graph --queue q --as mermaid").shows(expect![[r#"
-            --- stderr
-            error: `--as dot` and `--as mermaid` draw one graph, and the context has 2 members
-            hint: name one, such as `--prefix='{a}:'`
-            --- exit 2
-        "#]]);
-    qless.run("graph nope").shows(expect![[r#"
+        $ qless graph --queue q --as mermaid
+        --- stderr
+        error: `--as dot` and `--as mermaid` draw one graph, and the context has 2 members
+        hint: name one, such as `--prefix='{a}:'`
+        --- exit 2
+        $ qless graph nope
         --- stderr
         error: job `nope` does not exist
         --- exit 4
     "#]]);
+    let drawn = qless.run("graph next-b --as dot").ok();
+    assert!(drawn.contains("\"next-b\" -> \"b\""), "{drawn}");
 }

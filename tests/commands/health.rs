@@ -21,39 +21,36 @@ fn filled() -> Redis {
 #[test]
 fn without_limits_the_problems_of_status_count() {
     let redis = filled();
-    redis.at(90_000).run("health").shows(expect![[r#"
+    let host = format!("@{}", qless::internals::host_name());
+    // A pause is a warning: somebody chose it.
+    redis
+        .qless()
+        .env("USER", "ann")
+        .hide(&host, "@HOST")
+        .session(expect![[r#"
+        90000 $ qless health
         ✗ a|b: 1 job has failed in the last 1h: `qless failed --group='a|b'`
         ✗ timeout: 1 job has failed in the last 1h: `qless failed --group=timeout`
         ✗ images: the oldest job has waited 16m 40s: `qless explain --queue=images`
         ✗ mail: the oldest job has waited 16m 37s: `qless explain --queue=mail`
         --- exit 10
-    "#]]);
-    let empty = Redis::start();
-    empty.at(90_000).run("health").shows(expect![[r#"
+        90000 $ qless --prefix x: health
         ✓ all is well
-    "#]]);
-    empty.at(90_000).run("health --nagios").shows(expect![[r#"
+        90000 $ qless --prefix x: health -q
+        90000 $ qless --prefix x: health --nagios
         QLESS OK - all is well
+        90000 $ qless --prefix x: put mail K &>/dev/null
+        90000 $ qless --prefix x: pause mail
+        90010 $ qless --prefix x: health --nagios
+        QLESS WARNING - mail is paused for 10s by ann@HOST, 1 job waits
+        --- exit 1
     "#]]);
-    // A pause is a warning: somebody chose it.
-    empty.at(90_000).run("put mail K").ok();
-    empty.at(90_000).env("USER", "ann").run("pause mail").ok();
-    let host = format!("@{}", qless::internals::host_name());
-    empty
-        .at(90_010)
-        .hide(&host, "")
-        .run("health --nagios")
-        .shows(expect![[r#"
-            QLESS WARNING - mail is paused for 10s by ann, 1 job waits
-            --- exit 1
-        "#]]);
 }
 
 #[test]
 fn limits_are_for_each_queue_and_group() {
-    let redis = filled();
-    let shows = |line: &str| redis.at(90_000).run(line);
-    redis.session(expect![[r#"
+    // A group is gone with its last job.
+    filled().session(expect![[r#"
         90000 $ qless health --max-failed 0
         ✗ a|b: 1 failed job, limit 0
         ✗ timeout: 1 failed job, limit 0
@@ -81,20 +78,22 @@ fn limits_are_for_each_queue_and_group() {
         90000 $ qless health --max-waiting mial=5
         ! no queue is called mial; is it mail?
         --- exit 10
-    "#]]);
-    for wrong in [
-        "health --max-waiting mail",
-        "health --max-head-wait 5,x",
-        "health --min-workers mail=1",
-    ] {
-        shows(wrong).exits(2);
-    }
-    let doc = shows("health --max-waiting 0 -o json").exits(10);
-    let doc: serde_json::Value = serde_json::from_str(&doc.stdout()).unwrap();
-    expect![[r#"
+        90000 $ qless health --max-waiting 'mial*=100'
+        ! no queue matches mial*
+        --- exit 10
+        90000 $ qless health --max-failed timeuot=5 --max-failed 'x*=5' --max-failed other=5
+        ✓ other: 0 failed jobs, limit 5
+        ✓ timeuot: 0 failed jobs, limit 5; no group is called so, but one is timeout
+        90000 $ qless health --max-waiting mail &>/dev/null
+        --- exit 2
+        90000 $ qless health --max-head-wait 5,x &>/dev/null
+        --- exit 2
+        90000 $ qless health --min-workers mail=1 &>/dev/null
+        --- exit 2
+        90000 $ qless health --max-waiting 0 -o json | jq -c
         {"kind":"health","v":1,"level":"critical","items":[{"check":"max-waiting","queue":"images","group":null,"level":"critical","message":"images: 1 job waits, limit 0","value":1,"warning":0,"critical":0},{"check":"max-waiting","queue":"mail","group":null,"level":"critical","message":"mail: 1 job waits, limit 0","value":1,"warning":0,"critical":0}],"omitted":{"queues":0,"groups":0,"workers":0}}
-    "#]]
-    .assert_eq(&(doc.to_string() + "\n"));
+        --- exit 10
+    "#]]);
 }
 
 #[test]
@@ -113,20 +112,20 @@ fn nagios_gets_a_line_with_values_and_its_own_codes() {
     "#]]);
     redis.send(&["DEL", "ql:q:mail-locks"]);
     redis.send(&["SET", "ql:q:mail-locks", "x"]);
-    let damaged = redis.at(90_000).run("health --nagios").exits(2);
-    let start = "QLESS CRITICAL - cannot be read, because a key has the wrong type: queue mail; ";
-    assert!(damaged.stdout().starts_with(start), "{}", damaged.stdout());
+    let critical = |redis: &Redis, problem: &str| {
+        let ran = redis.at(90_000).run("health --nagios").exits(2);
+        let start = format!("QLESS CRITICAL - {problem}");
+        assert!(ran.stdout().starts_with(&start), "{}", ran.stdout());
+    };
+    let problem = "cannot be read, because a key has the wrong type: queue mail; ";
+    critical(&redis, problem);
     redis.kill();
-    let away = redis.at(90_000).run("health --nagios").exits(2);
-    assert!(
-        away.stdout().starts_with("QLESS CRITICAL - cannot "),
-        "{}",
-        away.stdout()
-    );
+    critical(&redis, "cannot ");
     redis.at(90_000).run("health").exits(6);
 }
 
-/// The code of a usage error, 2, would wake somebody up: it means that the system is down.
+/// The code of a usage error, 2, would wake somebody up: it means that the system is down. The codes of plugins are
+/// for `health` alone.
 #[test]
 fn a_plugin_that_is_called_wrongly_is_unknown() {
     let redis = Redis::start();
@@ -140,11 +139,15 @@ fn a_plugin_that_is_called_wrongly_is_unknown() {
             "`--max-failed` expects a limit such as ",
         ),
         ("--context nowhere health --nagios", "context `nowhere` "),
+        ("--timeout 3s health --nagios --max-waiting x", ""),
+        ("health --max-waiting --nagios", ""),
     ] {
         let ran = redis.at(90_000).run(line).exits(3);
         let begin = format!("QLESS UNKNOWN - {said}");
         assert!(ran.stdout().starts_with(&begin), "{line}: {}", ran.stdout());
     }
+    let other = redis.at(1).run("put health K --nagios").exits(2);
+    other.says("error: unknown flag `--nagios`");
 }
 
 /// A named queue is judged however many there are.
@@ -154,14 +157,10 @@ fn a_named_queue_is_found_among_many() {
     let fill = "for i = 1, 900 do redis.call('zadd', 'ql:queues', i, 'q' .. i) end";
     redis.send(&["EVAL", fill, "0"]);
     redis.ok(90_000, "put q450 K --jid a");
-    let glob = redis
-        .at(90_100)
-        .run("health --nagios --max-waiting 'q45*=0'");
-    assert!(
-        glob.exits(2)
-            .stdout()
-            .starts_with("QLESS CRITICAL - q450: 1 job waits")
-    );
+    let glob = "health --nagios --max-waiting 'q45*=0'";
+    let glob = redis.at(90_100).run(glob).exits(2).stdout();
+    let start = "QLESS CRITICAL - q450: 1 job waits";
+    assert!(glob.starts_with(start), "{glob}");
     redis.session(expect![[r#"
         90100 $ qless health --max-waiting q450=0
         ✗ q450: 1 job waits, limit 0
@@ -172,53 +171,18 @@ fn a_named_queue_is_found_among_many() {
 /// cron mails what a command prints.
 #[test]
 fn quiet_health_prints_only_what_is_wrong() {
+    // Programs read the whole document, and the line of a plugin.
     let redis = filled();
-    let quiet = |line: &str| redis.at(90_000).run(&format!("health -q {line}"));
-    quiet("--max-waiting 100 --max-failed 5").shows(expect![""]);
-    quiet("--max-waiting mail=100 --max-failed 0").shows(expect![[r#"
+    redis.session(expect![[r#"
+        90000 $ qless health -q --max-waiting 100 --max-failed 5
+        90000 $ qless health -q --max-waiting mail=100 --max-failed 0
         ✗ a|b: 1 failed job, limit 0
         ✗ timeout: 1 failed job, limit 0
         --- exit 10
+        90000 $ qless health -q --max-waiting 100 -o json | jq -c .items[].queue
+        "images"
+        "mail"
     "#]]);
-    // Programs read the whole document, and the line of a plugin.
-    let doc = quiet("--max-waiting 100 -o json").json();
-    assert_eq!(doc["items"].as_array().unwrap().len(), 2);
-    let line = quiet("--max-waiting 100 --nagios").ok();
+    let line = redis.ok(90_000, "health -q --max-waiting 100 --nagios");
     assert!(line.starts_with("QLESS OK - "), "{line}");
-    Redis::start()
-        .at(90_000)
-        .run("health -q")
-        .shows(expect![""]);
-}
-
-#[test]
-fn a_misspelt_queue_pattern_or_group_is_told() {
-    let redis = filled();
-    let health = |line: &str| redis.at(90_000).run(&format!("health {line}"));
-    health("--max-waiting 'mial*=100'").shows(expect![[r#"
-        ! no queue matches mial*
-        --- exit 10
-    "#]]);
-    // A group is gone with its last job.
-    health("--max-failed timeuot=5 --max-failed 'x*=5' --max-failed other=5").shows(expect![[r#"
-        ✓ other: 0 failed jobs, limit 5
-        ✓ timeuot: 0 failed jobs, limit 5; no group is called so, but one is timeout
-    "#]]);
-}
-
-/// The codes of plugins are for `health` alone.
-#[test]
-fn the_word_nagios_of_another_command_is_an_unknown_flag() {
-    let redis = Redis::start();
-    let other = redis.at(1).run("put health K --nagios").exits(2);
-    let said = other.stderr();
-    assert!(said.starts_with("error: unknown flag `--nagios`"), "{said}");
-    for line in [
-        "health --nagios --foo",
-        "--timeout 3s health --nagios --max-waiting x",
-        "health --max-waiting --nagios",
-    ] {
-        let ran = redis.at(1).run(line).exits(3);
-        assert!(ran.stdout().starts_with("QLESS UNKNOWN - "), "{line}");
-    }
 }

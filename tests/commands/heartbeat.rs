@@ -13,42 +13,8 @@ fn running() -> Redis {
 }
 
 #[test]
-fn heartbeat_prints_the_new_expiry_of_the_lock() {
-    let redis = running();
-    redis.session(expect![[r#"
-        40 $ qless heartbeat a --worker w1
-        1970-01-01T00:01:40.000Z
-        50 $ qless heartbeat a --as-holder -o json | jq -c
-        {"kind":"lock","v":1,"jid":"a","worker":"w1","expires":"1970-01-01T00:01:50.000Z"}
-        60 $ qless heartbeat a --worker w1 -o raw
-        120
-    "#]]);
-}
-
-#[test]
-fn heartbeat_keeps_data_byte_for_byte() {
-    let redis = running();
-    redis
-        .at(40)
-        .args([
-            "heartbeat",
-            "a",
-            "--worker",
-            "w1",
-            "--data",
-            r#"{"n":9007199254740993,"l":[]}"#,
-        ])
-        .ok();
-    assert_eq!(
-        redis.ok(41, "get a --data"),
-        r#"{"n":9007199254740993,"l":[]}"#
-    );
-}
-
-#[test]
-fn only_the_holder_extends_a_lock() {
-    let redis = running();
-    redis.session(expect![[r#"
+fn a_holder_extends_its_lock_and_may_give_new_data() {
+    running().session(expect![[r#"
         40 $ qless heartbeat a --worker w2
         --- stderr
         error: cannot heartbeat `a`: it is held by `w1`
@@ -65,31 +31,34 @@ fn only_the_holder_extends_a_lock() {
         40 $ qless heartbeat a --worker w1 -n
         --- stderr
         would extend the lock on a
+        40 $ qless heartbeat a --worker w1 --data '{"n":9007199254740993,"l":[]}'
+        1970-01-01T00:01:40.000Z
+        41 $ qless get a --data
+        {"n":9007199254740993,"l":[]}
+        --- no newline
+        50 $ qless heartbeat a --as-holder -o json | jq -c
+        {"kind":"lock","v":1,"jid":"a","worker":"w1","expires":"1970-01-01T00:01:50.000Z"}
+        60 $ qless heartbeat a --worker w1 -o raw
+        120
     "#]]);
 }
 
 #[test]
 fn the_locks_of_many_jobs_are_extended() {
-    let redis = running();
-    redis.ok(11, "put mail K --jid c");
-    redis.ok(11, "put mail K --jid d");
-    redis.ok(12, "pop mail --worker w1");
-    redis.ok(13, "pop mail --worker w2");
-    redis
-        .at(40)
-        .input("a\nb\nc\nd\nnope\n")
-        .run("heartbeat - --worker w1")
-        .shows(expect![[r#"
-            a	1970-01-01T00:01:40.000Z
-            d	1970-01-01T00:01:40.000Z
-            --- stderr
-            2 extended, 2 skipped, 1 failed
-              skipped  1  gone: nope
-                       1  scheduled, not running: b
-              failed   1  held by `w2`: c
-            --- exit 3
-        "#]]);
-    redis.session(expect![[r#"
+    running().session(expect![[r#"
+        11 $ qless put mail K --jid c &>/dev/null
+        11 $ qless put mail K --jid d &>/dev/null
+        12 $ qless pop mail --worker w1 &>/dev/null
+        13 $ qless pop mail --worker w2 &>/dev/null
+        40 $ printf 'a\nb\nc\nd\nnope\n' | qless heartbeat - --worker w1
+        a	1970-01-01T00:01:40.000Z
+        d	1970-01-01T00:01:40.000Z
+        --- stderr
+        2 extended, 2 skipped, 1 failed
+          skipped  1  gone: nope
+                   1  scheduled, not running: b
+          failed   1  held by `w2`: c
+        --- exit 3
         50 $ qless heartbeat a c --as-holder -o ndjson
         {"jid":"a","result":"done","code":"ok","detail":"the lock expires 1970-01-01T00:01:50.000Z","queue":"mail","state_before":"running","state_after":null}
         {"jid":"c","result":"done","code":"ok","detail":"the lock expires 1970-01-01T00:01:50.000Z","queue":"mail","state_before":"running","state_after":null}

@@ -39,6 +39,12 @@ fn requested_help_goes_to_stdout() {
     assert_eq!(run("-V").ok(), version);
 }
 
+#[track_caller]
+fn are_in_order(text: &str, parts: &[&str]) {
+    let place = |part: &&str| text.find(part).unwrap_or_else(|| panic!("{part}\n{text}"));
+    assert!(parts.iter().map(place).is_sorted(), "{text}");
+}
+
 #[test]
 fn every_help_page_has_its_sections_in_one_order() {
     let all = run("--help").ok();
@@ -51,8 +57,7 @@ fn every_help_page_has_its_sections_in_one_order() {
         "Global flags:",
         "TOPIC",
     ];
-    let places = places.map(|part| all.find(part).unwrap_or_else(|| panic!("{part}\n{all}")));
-    assert!(places.is_sorted(), "{all}");
+    are_in_order(&all, &places);
     let retry = run("retry --help").ok();
     let places = [
         "Retry failed jobs, each in its own queue\n\nUsage:",
@@ -65,12 +70,7 @@ fn every_help_page_has_its_sections_in_one_order() {
         "Exit codes:",
         "See also:",
     ];
-    let places = places.map(|part| {
-        retry
-            .find(part)
-            .unwrap_or_else(|| panic!("{part}\n{retry}"))
-    });
-    assert!(places.is_sorted(), "{retry}");
+    are_in_order(&retry, &places);
     assert_eq!(run("--help retry").ok(), retry);
     assert_eq!(run("help retry").ok().trim_end(), retry.trim_end());
 }
@@ -103,39 +103,43 @@ fn help_topics_exist() {
 
         New codes may be added; treat an unknown code as a failure. A closed stdout ends the process by SIGPIPE; `work` goes on without it.
     "#]]);
-    assert!(run("help environment").ok().contains("QLESS_REDIS_URL"));
-    assert!(run("help selectors").ok().contains("--group G"));
-    assert!(run("help formats").ok().contains("-o ndjson"));
-    assert!(
-        run("help findings")
-            .ok()
-            .contains("ghost-waiting (critical, I-03)")
-    );
-    assert!(run("help recipes").ok().contains("After an outage"));
-    assert!(run("help json").ok().contains("Queues: queues"));
-    assert_eq!(run("help json queues").json()["title"], "queues");
-    run("help json queus").shows(expect![[r#"
+    for (topic, part) in [
+        ("environment", "QLESS_REDIS_URL"),
+        ("selectors", "--group G"),
+        ("formats", "-o ndjson"),
+        ("findings", "ghost-waiting (critical, I-03)"),
+        ("recipes", "After an outage"),
+        ("json", "Queues: queues"),
+    ] {
+        let page = run(&format!("help {topic}")).ok();
+        assert!(page.contains(part), "{topic}: {page}");
+    }
+    Qless::bare().session(expect![[r#"
+        $ qless help json queues | jq -c .title
+        "queues"
+        $ qless help json queus
         --- stderr
         error: no document is called `queus`
         hint: `qless help json` lists them
         --- exit 2
-    "#]]);
-    run("help nope").shows(expect![[r#"
+        $ qless help nope
         --- stderr
         error: no command or topic is called `nope`
         hint: `qless help` lists the commands, `qless help help` the topics
         --- exit 2
-    "#]]);
-    run("help findings ghost-lock").shows(expect![[r#"
+        $ qless help findings ghost-lock
         --- stderr
         error: topic `findings` takes no further word
         hint: `qless help findings` shows the topic
         --- exit 2
-    "#]]);
-    run("help json queues get").shows(expect![[r#"
+        $ qless help json queues get
         --- stderr
         error: topic `json` takes one kind of document
         hint: `qless help json` shows the topic
+        --- exit 2
+        $ qless help json --form aclfile
+        --- stderr
+        error: `--form` belongs to `qless help acl`
         --- exit 2
     "#]]);
 }
@@ -154,11 +158,6 @@ fn the_rights_in_help_are_those_of_the_core() {
         ACL SETUSER qless-ro on >PASSWORD resetkeys %R~ql:* resetchannels &ql:* -@all +eval_ro +evalsha_ro +exists +get +hget +hgetall +hmget +llen +lrange +lpos +scard +sismember +smembers +sscan +zcard +zcount +zrange +zrangebyscore +zrank +zrevrange +zrevrangebyscore +zscore +auth +hello +ping +select +time +role +subscribe +psubscribe +unsubscribe +punsubscribe +scan +type +ttl +hlen +hrandfield +hscan +sscan +zscan +strlen +info +readonly +cluster|slots +cluster|keyslot +cluster|countkeysinslot"#]].assert_eq(&run("help acl").ok());
     let tagged = run("--prefix {a}: help acl").ok();
     assert!(tagged.contains(" ~{a}:* resetchannels &{a}:* "), "{tagged}");
-    run("help json --form aclfile").shows(expect![[r#"
-        --- stderr
-        error: `--form` belongs to `qless help acl`
-        --- exit 2
-    "#]]);
 }
 
 #[test]
@@ -173,10 +172,8 @@ fn each_form_of_the_rights_gives_a_server_the_same_users() {
         let user = format!("{:?}", redis.send(&["ACL", "GETUSER", user]));
         let from = user.find("commands").expect("rules");
         let words = user[from..].split_whitespace();
-        let words: BTreeSet<String> = words
-            .map(|word| word.trim_matches(['"', '\'', '(', ')', ',']).to_owned())
-            .collect();
-        words
+        let words = words.map(|word| word.trim_matches(['"', '\'', '(', ')', ',']).to_owned());
+        words.collect::<BTreeSet<String>>()
     };
     let texts = ["setuser", "access-string", "aclfile"]
         .map(|form| run(&format!("--prefix {{a}}: help acl --form {form}")).ok());
@@ -185,21 +182,14 @@ fn each_form_of_the_rights_gives_a_server_the_same_users() {
     }
     let mut users = texts[1].lines().filter(|line| !line.starts_with('#'));
     for name in ["operator", "checker", "reader"] {
-        let rules = users.next().expect("a user").split(' ');
-        redis.send(
-            &["ACL", "SETUSER", name]
-                .into_iter()
-                .chain(rules)
-                .collect::<Vec<_>>(),
-        );
+        let mut words = vec!["ACL", "SETUSER", name];
+        words.extend(users.next().expect("a user").split(' '));
+        redis.send(&words);
     }
     assert_eq!(users.next(), None);
     let file = redis.socket().with_file_name("users.acl");
-    std::fs::write(
-        &file,
-        format!("{}\nuser default on nopass ~* &* +@all\n", texts[2]),
-    )
-    .unwrap();
+    let text = format!("{}\nuser default on nopass ~* &* +@all\n", texts[2]);
+    std::fs::write(&file, text).unwrap();
     let other = Redis::with(&["--aclfile", file.to_str().unwrap()]);
     assert_eq!(rules_of(&redis, "operator"), rules_of(&other, "qless"));
     assert_eq!(rules_of(&redis, "checker"), rules_of(&other, "qless-check"));
@@ -245,111 +235,92 @@ fn no_flag_shows_a_value_of_the_environment() {
 
 #[test]
 fn a_usage_error_is_one_line_and_a_hint() {
-    run("lenght q").shows(expect![[r#"
+    // No other flag of `timeout` is spelled like `--worker`.
+    Qless::bare().session(expect![[r#"
+        $ qless lenght q
         --- stderr
         error: unknown command `lenght`
         hint: did you mean `length`?
         --- exit 2
-    "#]]);
-    run("retyr a").shows(expect![[r#"
+        $ qless retyr a
         --- stderr
         error: unknown command `retyr`
         hint: did you mean `retry`?
         --- exit 2
-    "#]]);
-    run("frobnicate").shows(expect![[r#"
+        $ qless frobnicate
         --- stderr
         error: unknown command `frobnicate`
         hint: `qless --help` lists the commands
         --- exit 2
-    "#]]);
-    run("length").shows(expect![[r#"
+        $ qless length
         --- stderr
         error: `QUEUE` is missing
         hint: usage: `qless length <QUEUE>`
         --- exit 2
-    "#]]);
-    run("length a b").shows(expect![[r#"
+        $ qless length a b
         --- stderr
         error: unexpected argument `b`
         hint: usage: `qless length [OPTIONS] <QUEUE>`
         --- exit 2
-    "#]]);
-    run("length a --foo").shows(expect![[r#"
+        $ qless length a --foo
         --- stderr
         error: unknown flag `--foo`
         hint: usage: `qless length <QUEUE>`
         --- exit 2
-    "#]]);
-    // No other flag is spelled like it.
-    run("timeout --worker w").shows(expect![[r#"
+        $ qless timeout --worker w
         --- stderr
         error: unknown flag `--worker`
         hint: `qless timeout --help` lists the flags
         --- exit 2
-    "#]]);
-    run("timeout --quue q").shows(expect![[r#"
+        $ qless timeout --quue q
         --- stderr
         error: unknown flag `--quue`
         hint: did you mean `--queue`?
         --- exit 2
-    "#]]);
-    run("--timeout soon length a").shows(expect![[r#"
+        $ qless --timeout soon length a
         --- stderr
         error: `--timeout` expects a duration such as `90s`, `15m` or `2h`, not `soon`
         --- exit 2
-    "#]]);
-    run("-o xml length a").shows(expect![[r#"
+        $ qless -o xml length a
         --- stderr
         error: `--output` expects one of `table`, `tsv`, `json`, `ndjson`, `jid`, `raw`, not `xml`
         --- exit 2
-    "#]]);
-    run("--redis").shows(expect![[r#"
+        $ qless --redis
         --- stderr
         error: `--redis` expects a value
         --- exit 2
+        $ qless lenght q -o json
+        --- stderr
+        {"kind":"error","v":1,"code":"usage","exit":2,"message":"unknown command `lenght`","hint":"did you mean `length`?","jid":null}
+        --- exit 2
+        $ qless len q &>/dev/null
+        --- exit 2
+        $ qless length q --time 5s &>/dev/null
+        --- exit 2
     "#]]);
-    run("lenght q -o json").shows(expect![[r#"
+    let with = |name: &str, value: &str| Qless::bare().env(name, value);
+    with("QLESS_OUTPUT", "ndjson").session(expect![[r#"
+        $ qless lenght q
         --- stderr
         {"kind":"error","v":1,"code":"usage","exit":2,"message":"unknown command `lenght`","hint":"did you mean `length`?","jid":null}
         --- exit 2
     "#]]);
-    Qless::bare()
-        .env("QLESS_OUTPUT", "ndjson")
-        .run("lenght q")
-        .shows(expect![[r#"
-            --- stderr
-            {"kind":"error","v":1,"code":"usage","exit":2,"message":"unknown command `lenght`","hint":"did you mean `length`?","jid":null}
-            --- exit 2
-        "#]]);
-    Qless::bare()
-        .env("QLESS_TIMEOUT", "soon")
-        .run("version")
-        .shows(expect![[r#"
-            --- stderr
-            error: `QLESS_TIMEOUT` expects a duration such as `90s`, `15m` or `2h`, not `soon`
-            --- exit 2
-        "#]]);
-    Qless::bare().at("soon").run("version").shows(expect![[r#"
+    with("QLESS_TIMEOUT", "soon").session(expect![[r#"
+        $ qless version
+        --- stderr
+        error: `QLESS_TIMEOUT` expects a duration such as `90s`, `15m` or `2h`, not `soon`
+        --- exit 2
+    "#]]);
+    with("QLESS_NOW", "soon").session(expect![[r#"
+        $ qless version
         --- stderr
         error: `QLESS_NOW` expects seconds since the epoch, such as `1000.5`
         --- exit 2
     "#]]);
-}
-
-#[test]
-fn commands_and_flags_are_not_abbreviated() {
-    run("len q").exits(2);
-    run("length q --time 5s").exits(2);
-}
-
-#[test]
-fn an_empty_environment_variable_counts_as_unset() {
-    Qless::bare()
-        .env("QLESS_OUTPUT", "")
-        .env("QLESS_NOW", "")
-        .run("version")
-        .ok();
+    // An empty variable counts as unset.
+    for name in ["QLESS_OUTPUT", "QLESS_NOW"] {
+        with(name, "").run("version").ok();
+    }
 }
 
 #[test]
@@ -412,66 +383,61 @@ fn an_error_about_an_argument_in_the_wrong_place_says_where_it_belongs() {
     let redis = Redis::start();
     redis.ok(1, "put mail K --jid a --key ann");
     redis.ok(1, "recur put mail K --jid nightly --every 1d");
-    for (line, code, said) in [
-        (
-            "jobs billing",
-            2,
-            "unexpected argument `billing`\nhint: did you mean `--queue=billing`?",
-        ),
-        (
-            "events mail",
-            2,
-            "unexpected argument `mail`\nhint: did you mean `--queue=mail`?",
-        ),
-        (
-            "failed 'upload error'",
-            2,
-            "unexpected argument `upload error`\nhint: did you mean `--group='upload error'`?",
-        ),
-        (
-            "key ann mail",
-            4,
-            "queue `ann` does not exist\nhint: `mail` is a queue: did you mean `qless key mail ann`?",
-        ),
-        (
-            "recur delete nightly",
-            2,
-            "unknown command `delete`\nhint: did you mean `rm`?",
-        ),
-        (
-            "recur add nightly",
-            2,
-            "unknown command `add`\nhint: did you mean `put`?",
-        ),
-        (
-            "throttle get api",
-            2,
-            "unknown command `get`\nhint: did you mean `show`?",
-        ),
-        (
-            "context delete prod",
-            2,
-            "unknown command `delete`\nhint: did you mean `remove`?",
-        ),
-        (
-            "cancel nightly",
-            4,
-            "job `nightly` does not exist\nhint: `nightly` is a recurring job: `qless recur`",
-        ),
-        (
-            "jobs --limit -3",
-            2,
-            "`--limit` expects a whole number between 0 and 9007199254740992, not `-3`",
-        ),
-        (
-            "peek mail --count -3",
-            2,
-            "`--count` expects a whole number between 0 and 9007199254740992, not `-3`",
-        ),
-    ] {
-        let ran = redis.at(2).run(line).exits(code);
-        assert_eq!(ran.stderr(), format!("error: {said}\n"), "{line}");
-    }
+    redis.session(expect![[r#"
+        2 $ qless jobs billing
+        --- stderr
+        error: unexpected argument `billing`
+        hint: did you mean `--queue=billing`?
+        --- exit 2
+        2 $ qless events mail
+        --- stderr
+        error: unexpected argument `mail`
+        hint: did you mean `--queue=mail`?
+        --- exit 2
+        2 $ qless failed 'upload error'
+        --- stderr
+        error: unexpected argument `upload error`
+        hint: did you mean `--group='upload error'`?
+        --- exit 2
+        2 $ qless key ann mail
+        --- stderr
+        error: queue `ann` does not exist
+        hint: `mail` is a queue: did you mean `qless key mail ann`?
+        --- exit 4
+        2 $ qless recur delete nightly
+        --- stderr
+        error: unknown command `delete`
+        hint: did you mean `rm`?
+        --- exit 2
+        2 $ qless recur add nightly
+        --- stderr
+        error: unknown command `add`
+        hint: did you mean `put`?
+        --- exit 2
+        2 $ qless throttle get api
+        --- stderr
+        error: unknown command `get`
+        hint: did you mean `show`?
+        --- exit 2
+        2 $ qless context delete prod
+        --- stderr
+        error: unknown command `delete`
+        hint: did you mean `remove`?
+        --- exit 2
+        2 $ qless cancel nightly
+        --- stderr
+        error: job `nightly` does not exist
+        hint: `nightly` is a recurring job: `qless recur`
+        --- exit 4
+        2 $ qless jobs --limit -3
+        --- stderr
+        error: `--limit` expects a whole number between 0 and 9007199254740992, not `-3`
+        --- exit 2
+        2 $ qless peek mail --count -3
+        --- stderr
+        error: `--count` expects a whole number between 0 and 9007199254740992, not `-3`
+        --- exit 2
+    "#]]);
     // Where negative numbers mean something, they still do.
     redis.at(2).run("throttle set api -1").exits(0);
     redis.at(2).run("priority a --to -5").exits(0);

@@ -35,3 +35,19 @@ pub fn mixed() -> Redis {
     );
     redis
 }
+
+/// The call that puts a job into `q`, for [`Redis::calls`].
+pub fn put_call(jid: &str, depends: &[String]) -> (f64, Vec<String>) {
+    let depends = serde_json::to_string(depends).unwrap();
+    let words = ["put", "me", "q", jid, "K", "{}", "0", "depends", &depends];
+    (1.0, words.map(str::to_owned).to_vec())
+}
+
+/// Puts `j0`, `j1` and so on into `q`. Each depends on the one before.
+pub fn put_chain(redis: &Redis, count: usize) {
+    let jid = |n: usize| format!("j{n}");
+    redis.calls((0..count).map(|n| match n {
+        0 => put_call("j0", &[]),
+        n => put_call(&jid(n), &[jid(n - 1)]),
+    }));
+}
