@@ -124,7 +124,7 @@ fn damaged(damage: &[&str], expect: &Expect) {
     }
 }
 
-/// One test for each kind of damage: its name, its commands, the findings beside [`UNDAMAGED`].
+/// One test for each database: its name, the commands that damage it, the findings beside [`UNDAMAGED`].
 macro_rules! damages {
     ($($name:ident: $($command:literal)+ => $report:expr;)+) => {$(
         #[test]

@@ -1,6 +1,6 @@
-//! One kind of damage at a time, made by raw Redis commands in a database with something of
-//! everything: what is found, what is repaired without approval and what only by name, and what
-//! remains. For each: a scan writes nothing, no part of a job is lost, a second repair finds
+//! Damage by raw Redis commands in a database with something of everything, several kinds at a time
+//! if they are about different items: what is found, what is repaired without approval and what only
+//! by name, and what remains. For each: a scan writes nothing, no part of a job is lost, a second repair finds
 //! nothing to do, everything can be reverted exactly, and every job that should run can be popped.
 //! First call by call, then through the binary, which must report and do the same; one in six of
 //! `make test`, and all of `make soak`, with the way back and with a repair of one queue.
@@ -177,7 +177,8 @@ fn one_queue(core: &mut Core, damage: &[&str], [before, repaired]: [&Stage; 2]) 
         .unwrap_or_else(|fault| panic!("`--queue {queue}`, then all: {fault}"));
 }
 
-/// One test for each kind of damage: its name, its commands, the expected findings.
+/// One test for each database: its name, the commands that damage it, the expected findings. A finding that is only
+/// reported stands apart from those that are repaired: [`broken`] verifies only a state without findings.
 macro_rules! damages {
     ($($name:ident: $($command:literal)+ => $report:expr;)+) => {$(
         #[test]
