@@ -766,7 +766,7 @@ mod refusals {
         redis.send(&[
             "ACL", "SETUSER", "ops", "on", ">x", "~*", "&*", "+@all", "-zcard",
         ]);
-        let qless = redis.at(0).as_user(&redis.url(), "ops", "x");
+        let qless = redis.at(0).with_user(&redis.url(), "ops", "x");
         let ran = qless.run("length mail");
         if Redis::has_selective_rights() {
             ran.shows(expect![[r#"
@@ -796,7 +796,7 @@ mod refusals {
         redis.send(&[
             "ACL", "SETUSER", "ops", "on", ">x", "~*", "&*", "+@all", "-zrem", "-lrem",
         ]);
-        let qless = redis.at(1).as_user(&redis.url(), "ops", "x");
+        let qless = redis.at(1).with_user(&redis.url(), "ops", "x");
         let before = redis.dump();
         qless
             .run("pop mail --worker w")
@@ -854,7 +854,7 @@ mod refusals {
         ] {
             redis.ok(1, line);
         }
-        let ops = redis.at(2).as_user(&redis.url(), "qless", "PASSWORD");
+        let ops = redis.at(2).with_user(&redis.url(), "qless", "PASSWORD");
         for line in [
             "get a",
             "peek mail",
@@ -887,7 +887,7 @@ mod refusals {
         for command in acl_commands(&printed, "PASSWORD") {
             redis.send(&command.iter().map(String::as_str).collect::<Vec<_>>());
         }
-        let as_user = |user: &str, at: u32| redis.at(at).as_user(&redis.url(), user, "PASSWORD");
+        let as_user = |user: &str, at: u32| redis.at(at).with_user(&redis.url(), user, "PASSWORD");
         let ops = as_user("qless", 100);
         for line in [
             "put mail K --jid a --tag t --priority 3",
@@ -1005,7 +1005,7 @@ mod refusals {
         redis.ok(0, "put mail K --jid k --depends j");
         redis.ok(0, "put mail K --jid m");
         redis.ok(0, "recur put mail K --every 1h --jid r");
-        let qless = redis.at(0).as_user(&redis.url(), "ops", "x");
+        let qless = redis.at(0).with_user(&redis.url(), "ops", "x");
         // Commands that check the type of a key report no key, queue or dependency as missing.
         for (rights, lines) in [
             (

@@ -90,7 +90,7 @@ fn a_scan_without_the_rights_to_read_is_not_clean() {
         words.push("-dbsize");
         words.push(right);
         redis.send(&words);
-        let qless = redis.qless().as_user(&redis.url(), "ops", "x");
+        let qless = redis.qless().with_user(&redis.url(), "ops", "x");
         let ran = qless
             .at(1)
             .hide(&redis.url(), "unix:///s")

@@ -757,7 +757,7 @@ fn findings_that_need_no_missing_right_are_repaired() {
     redis.send(&[
         "ACL", "SETUSER", "ops", "on", "nopass", "~*", "&*", "+@all", "-rename",
     ]);
-    let ops = || at(&redis).as_user(&redis.url(), "ops", "x");
+    let ops = || at(&redis).with_user(&redis.url(), "ops", "x");
     ops().run("check --repair --yes").shows(expect![[r#"
         critical	job-stub	0	0	1	1	none
         critical	ghost-waiting	1	0	0	0	removed the id

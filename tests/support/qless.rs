@@ -41,7 +41,7 @@ impl Qless {
     }
 
     /// Points the binary at the server of this address as a user with this password.
-    pub fn as_user(self, url: &str, user: &str, password: &str) -> Qless {
+    pub fn with_user(self, url: &str, user: &str, password: &str) -> Qless {
         self.env("QLESS_REDIS_URL", format!("{url}?user={user}"))
             .env("QLESS_REDIS_PASSWORD", password)
     }

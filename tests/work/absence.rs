@@ -235,7 +235,7 @@ fn a_user_who_may_not_write_cannot_work() {
     let mut site = WorkSite::with_jobs("mail", &["a"]);
     let user = "ACL SETUSER w on >secret ~* &* +@all -zrem";
     site.redis.send(&user.split(' ').collect::<Vec<_>>());
-    let qless = site.qless().as_user(&site.redis.url(), "w", "secret");
+    let qless = site.qless().with_user(&site.redis.url(), "w", "secret");
     let ran = qless.run("work mail -- true");
     if Redis::has_selective_rights() {
         ran.shows(expect![[r#"

@@ -521,7 +521,9 @@ fn a_user_who_may_not_subscribe_is_told_once_and_polls() {
         "-subscribe",
         "-psubscribe",
     ]);
-    let qless = site.qless().as_user(&site.redis.url(), "worker", "secret");
+    let qless = site
+        .qless()
+        .with_user(&site.redis.url(), "worker", "secret");
     let worker = site.start_as(
         &qless,
         "mail --poll 100ms",
