@@ -766,11 +766,7 @@ mod refusals {
         redis.send(&[
             "ACL", "SETUSER", "ops", "on", ">x", "~*", "&*", "+@all", "-zcard",
         ]);
-        let url = format!("{}?user=ops", redis.url());
-        let qless = redis
-            .at(0)
-            .env("QLESS_REDIS_URL", url)
-            .env("QLESS_REDIS_PASSWORD", "x");
+        let qless = redis.at(0).with_user(&redis.url(), "ops", "x");
         let ran = qless.run("length mail");
         if Redis::has_selective_rights() {
             ran.shows(expect![[r#"
@@ -800,11 +796,7 @@ mod refusals {
         redis.send(&[
             "ACL", "SETUSER", "ops", "on", ">x", "~*", "&*", "+@all", "-zrem", "-lrem",
         ]);
-        let url = format!("{}?user=ops", redis.url());
-        let qless = redis
-            .at(1)
-            .env("QLESS_REDIS_URL", url)
-            .env("QLESS_REDIS_PASSWORD", "x");
+        let qless = redis.at(1).with_user(&redis.url(), "ops", "x");
         let before = redis.dump();
         qless
             .run("pop mail --worker w")
@@ -862,10 +854,7 @@ mod refusals {
         ] {
             redis.ok(1, line);
         }
-        let ops = redis
-            .at(2)
-            .env("QLESS_REDIS_URL", format!("{}?user=qless", redis.url()))
-            .env("QLESS_REDIS_PASSWORD", "PASSWORD");
+        let ops = redis.at(2).with_user(&redis.url(), "qless", "PASSWORD");
         for line in [
             "get a",
             "peek mail",
@@ -898,13 +887,7 @@ mod refusals {
         for command in acl_commands(&printed, "PASSWORD") {
             redis.send(&command.iter().map(String::as_str).collect::<Vec<_>>());
         }
-        let as_user = |user: &str, at: u32| {
-            let url = format!("{}?user={user}", redis.url());
-            redis
-                .at(at)
-                .env("QLESS_REDIS_URL", url)
-                .env("QLESS_REDIS_PASSWORD", "PASSWORD")
-        };
+        let as_user = |user: &str, at: u32| redis.at(at).with_user(&redis.url(), user, "PASSWORD");
         let ops = as_user("qless", 100);
         for line in [
             "put mail K --jid a --tag t --priority 3",
@@ -1022,11 +1005,7 @@ mod refusals {
         redis.ok(0, "put mail K --jid k --depends j");
         redis.ok(0, "put mail K --jid m");
         redis.ok(0, "recur put mail K --every 1h --jid r");
-        let url = format!("{}?user=ops", redis.url());
-        let qless = redis
-            .at(0)
-            .env("QLESS_REDIS_URL", url)
-            .env("QLESS_REDIS_PASSWORD", "x");
+        let qless = redis.at(0).with_user(&redis.url(), "ops", "x");
         // Commands that check the type of a key report no key, queue or dependency as missing.
         for (rights, lines) in [
             (
@@ -1047,8 +1026,7 @@ mod refusals {
             words.extend(rights.split(' '));
             redis.send(&words);
             for line in lines {
-                let ran = qless.run(line);
-                assert_eq!(ran.code(), 6, "{rights}: {line}: {}", ran.stderr());
+                let ran = qless.run(line).exits(6);
                 assert!(
                     ran.stderr().contains("`ops` may not"),
                     "{rights}: {line}: {}",

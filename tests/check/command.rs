@@ -6,20 +6,22 @@ use std::os::unix::ffi::OsStrExt;
 
 use expect_test::expect;
 
-use crate::support::jobs::mixed;
+use crate::support::jobs::{call, mixed};
 use crate::support::redis::Redis;
 use crate::support::text::Shows;
 
 /// Jobs of two queues: one is running, one has a dependency.
 fn healthy() -> Redis {
     let redis = Redis::start();
-    for jid in ["a1", "a2", "a3"] {
-        let put = format!("put mail K {{}} --jid {jid} --tag eu");
-        redis.ok(100, &put);
-    }
-    redis.ok(101, "put mail K {} --jid b1 --depends a1");
-    redis.ok(102, "put images K {} --jid r1");
-    redis.ok(103, "pop images --worker w1");
+    let calls = [
+        (100.0, "put me mail a1 K {} 0 tags [\"eu\"]"),
+        (100.0, "put me mail a2 K {} 0 tags [\"eu\"]"),
+        (100.0, "put me mail a3 K {} 0 tags [\"eu\"]"),
+        (101.0, "put me mail b1 K {} 0 depends [\"a1\"]"),
+        (102.0, "put me images r1 K {} 0"),
+        (103.0, "pop images w1 1"),
+    ];
+    redis.calls(calls.map(|(now, line)| call(now, line)));
     redis
 }
 
@@ -617,8 +619,7 @@ fn the_rate_limits_index_reads_and_verdicts() {
     pipe.exec(&mut redis.connection()).unwrap();
     let took = |flags: &str| {
         let begun = std::time::Instant::now();
-        let printed = redis.at(9).run(&format!("check {flags}"));
-        assert_eq!(printed.code(), 7, "{}", printed.stderr());
+        redis.at(9).run(&format!("check {flags}")).exits(7);
         begun.elapsed().as_secs_f64()
     };
     // 500 ids are read, read again by name, and verified: the run waits for all but the last tenth

@@ -6,14 +6,14 @@ use expect_test::expect;
 use rustix::process::Signal;
 
 use crate::replicas::pair;
+use crate::support::jobs::call;
 use crate::support::qless::Running;
 use crate::support::redis::Redis;
 
 /// So many waiting jobs that a slow scan takes long.
 fn many() -> Redis {
     let redis = Redis::start();
-    let put = |n: usize| format!("put me mail j{n} K {{}} 0");
-    redis.calls((0..1500).map(|n| (n as f64, put(n).split(' ').map(str::to_owned).collect())));
+    redis.calls((0..1500_u32).map(|n| call(f64::from(n), &format!("put me mail j{n} K {{}} 0"))));
     redis
 }
 
@@ -90,11 +90,7 @@ fn a_scan_without_the_rights_to_read_is_not_clean() {
         words.push("-dbsize");
         words.push(right);
         redis.send(&words);
-        let url = format!("{}?user=ops", redis.url());
-        let qless = redis
-            .qless()
-            .env("QLESS_REDIS_PASSWORD", "x")
-            .env("QLESS_REDIS_URL", url);
+        let qless = redis.qless().with_user(&redis.url(), "ops", "x");
         let ran = qless
             .at(1)
             .hide(&redis.url(), "unix:///s")

@@ -357,6 +357,32 @@ fn sorted(ids: &[FindingId]) -> Vec<String> {
     ids.into_iter().map(str::to_owned).collect()
 }
 
+/// Makes each variant of a shape, and compares the findings of the core and of the binary with these, and the exit
+/// code with this one.
+fn check_variants(
+    core: &mut Core,
+    name: &str,
+    variants: &[&str],
+    findings: &[FindingId],
+    code: i32,
+) {
+    for variant in variants {
+        fill(core);
+        make(core, variant);
+        let found = verify_all(core, NOW, "");
+        assert_eq!(
+            finding_ids(&found, variant),
+            sorted(findings),
+            "{name}: {variant}: {found:?}"
+        );
+        assert_eq!(
+            checked(core, variant),
+            (code, sorted(findings)),
+            "{name}: {variant}"
+        );
+    }
+}
+
 #[test]
 fn tolerated_deviations_are_not_reported() {
     let mut names: Vec<&str> = SHAPES.iter().map(|(name, _)| *name).collect();
@@ -367,23 +393,7 @@ fn tolerated_deviations_are_not_reported() {
     let mut core = Core::new();
     for shape in TOLERATED {
         let (_, variants) = SHAPES.iter().find(|(name, _)| *name == shape.name).unwrap();
-        for variant in *variants {
-            fill(&mut core);
-            make(&mut core, variant);
-            let found = verify_all(&mut core, NOW, "");
-            let name = shape.name;
-            assert_eq!(
-                finding_ids(&found, variant),
-                sorted(shape.findings),
-                "{name}: {variant}: {found:?}"
-            );
-            let (code, ids) = checked(&core, variant);
-            assert_eq!(
-                (code, ids),
-                (0, sorted(shape.findings)),
-                "{name}: {variant}"
-            );
-        }
+        check_variants(&mut core, shape.name, variants, shape.findings, 0);
     }
 }
 
@@ -394,26 +404,13 @@ fn leftovers_of_known_reference_defects_are_the_only_findings() {
     assert_eq!(numbers, listed);
     let mut core = Core::new();
     for (defect, (number, variants)) in DEFECTS.iter().zip(LEFT) {
-        for variant in *variants {
-            fill(&mut core);
-            make(&mut core, variant);
-            let found = verify_all(&mut core, NOW, "");
-            assert_eq!(
-                finding_ids(&found, variant),
-                sorted(defect.findings),
-                "D-{number}: {variant}: {found:?}"
-            );
-            let info = defect
-                .findings
-                .iter()
-                .all(|id| INFO.contains(&id.into_str()));
-            let (code, ids) = checked(&core, variant);
-            let code_wanted = if info { 0 } else { 7 };
-            assert_eq!(
-                (code, ids),
-                (code_wanted, sorted(defect.findings)),
-                "D-{number}: {variant}"
-            );
-        }
+        let name = format!("D-{number}");
+        let is_info = |id: &FindingId| INFO.contains(&id.into_str());
+        let code = if defect.findings.iter().all(is_info) {
+            0
+        } else {
+            7
+        };
+        check_variants(&mut core, &name, variants, defect.findings, code);
     }
 }

@@ -8,6 +8,7 @@ use redis::Value;
 use super::slice::{NOW, busy};
 use crate::support::check_calls::{describe_all, revert, slice};
 use crate::support::core::Core;
+use crate::support::jobs::call;
 use crate::support::redis::Redis;
 
 /// When the repairs run, long after the jobs failed.
@@ -40,10 +41,6 @@ fn failed(jobs: usize) -> Redis {
     ];
     redis.calls(lines.concat().iter().map(|line| call(10_000.0, line)));
     redis
-}
-
-fn call(now: f64, line: &str) -> (f64, Vec<String>) {
-    (now, line.split(' ').map(str::to_owned).collect())
 }
 
 fn list(redis: &Redis) -> Vec<String> {
@@ -236,18 +233,8 @@ fn blocks_are_counted_from_the_end_so_that_new_failures_move_none() {
 #[test]
 fn a_call_ends_early_if_its_items_cost_too_much() {
     let mut core = long();
-    let starts: Vec<String> = (0..60).map(|n| (n * 50).to_string()).collect();
-    let mut argv: Vec<&[u8]> = vec![
-        b"check.slice",
-        b"201000",
-        b"look",
-        b"",
-        b"",
-        b"entries",
-        b"G",
-    ];
-    argv.extend(starts.iter().map(String::as_bytes));
-    let reply = core.call(&argv).unwrap();
+    let starts: String = (0..60).map(|n| format!(" {}", n * 50)).collect();
+    let reply = core.ok(&format!("check.slice 201000 look '' '' entries G{starts}"));
     let rows = reply.list();
     let judged: usize = rows.last().unwrap().texts()[0].parse().unwrap();
     assert_eq!(rows.len() - 1, judged * 50);
@@ -258,10 +245,8 @@ fn a_call_ends_early_if_its_items_cost_too_much() {
         b"for i = 1, 97000 do redis.call('RPUSH', 'ql:f:G', 'y' .. i) end",
         b"0",
     ]);
-    let items: Vec<String> = (1..100).map(|n| format!("f{}", n % 3 + 1)).collect();
-    let mut argv: Vec<&[u8]> = vec![b"check.slice", b"201000", b"look", b"", b"", b"failed", b""];
-    argv.extend(items.iter().map(String::as_bytes));
-    let reply = core.call(&argv).unwrap();
+    let items: String = (1..100).map(|n| format!(" f{}", n % 3 + 1)).collect();
+    let reply = core.ok(&format!("check.slice 201000 look '' '' failed ''{items}"));
     let judged: usize = reply.list().last().unwrap().texts()[0].parse().unwrap();
     assert!(judged < 10, "{judged}");
 }

@@ -1,5 +1,6 @@
 //! `qless check` of damage that no list leads to and that two scans may reach.
 
+use crate::support::jobs::call;
 use crate::support::qless::Qless;
 use crate::support::redis::Redis;
 use redis::Value;
@@ -13,13 +14,17 @@ fn at(redis: &Redis) -> Qless {
     redis.at(NOW)
 }
 
+/// Waiting jobs `a0` and so on.
+fn waiting_jobs(now: f64) -> Redis {
+    let redis = Redis::start();
+    redis.calls((0..MANY).map(|number| call(now, &format!("put me mail a{number} K {{}} 0"))));
+    redis
+}
+
 /// Waiting jobs `a0` and so on, removed from their set; for each, another in a queue of its own
 /// that is not listed.
 fn lost(part: &str, score: &str) -> Redis {
-    let redis = Redis::start();
-    for number in 0..MANY {
-        redis.ok(9_000, &format!("put mail K --jid a{number}"));
-    }
+    let redis = waiting_jobs(9_000.0);
     redis.send(&["DEL", "ql:q:mail-work"]);
     for number in 0..MANY {
         let key = format!("ql:q:zz{number}-{part}");
@@ -71,10 +76,9 @@ fn a_job_found_in_another_queue_is_not_added_twice() {
     at(&redis).run("check --repair --yes").exits(0);
     assert_eq!(waiting(&redis), Value::Int(MANY.into()));
 
-    let redis = Redis::start();
+    let redis = waiting_jobs(9_990.0);
+    redis.calls([call(9_990.0, &format!("pop mail w1 {MANY}"))]);
     for number in 0..MANY {
-        redis.ok(9_990, &format!("put mail K --jid a{number}"));
-        redis.ok(9_990, "pop mail --worker w1");
         let zz = format!("ql:q:zz{number}-locks");
         redis.send(&["ZADD", &zz, "10050", &format!("a{number}")]);
     }
@@ -88,13 +92,11 @@ fn a_job_found_in_another_queue_is_not_added_twice() {
 
 #[test]
 fn a_failed_job_in_the_list_of_another_group_is_one_finding() {
-    let redis = Redis::start();
+    let redis = waiting_jobs(9_000.0);
+    redis.calls([call(9_000.0, &format!("pop mail w1 {MANY}"))]);
     for number in 0..MANY {
         let jid = format!("a{number}");
-        redis.ok(9_000, &format!("put mail K --jid {jid}"));
-        redis.ok(9_000, "pop mail --worker w1");
-        let fail = format!("fail {jid} --worker w1 --group boom --message no");
-        redis.ok(9_000, &fail);
+        redis.calls([call(9_000.0, &format!("fail {jid} w1 boom no"))]);
         redis.send(&["RPUSH", &format!("ql:f:zz{number}"), &jid]);
     }
     redis.send(&["DEL", "ql:f:boom"]);
@@ -114,8 +116,8 @@ fn a_failed_job_in_the_list_of_another_group_is_one_finding() {
 fn a_recurring_job_in_another_queue_is_one_finding() {
     let redis = Redis::start();
     for number in 0..MANY {
-        let recur = format!("recur put mail K --every 60s --jid t{number}");
-        redis.ok(9_000, &recur);
+        let recur = format!("recur mail t{number} K {{}} interval 60 60");
+        redis.calls([call(9_000.0, &recur)]);
         let zz = format!("ql:q:zz{number}-recur");
         redis.send(&["ZADD", &zz, "10100", &format!("t{number}")]);
     }

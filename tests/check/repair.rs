@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 
 use crate::support::files::write_private;
+use crate::support::jobs::call;
 use crate::support::keyboard::answer;
 use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::Redis;
@@ -19,26 +20,21 @@ const NOW: u32 = 10_000;
 /// a counter is wrong.
 fn damaged() -> Redis {
     let redis = Redis::start();
-    for line in [
-        "put mail Mail --jid ghost",
-        "put mail Mail --jid stays --tag eu",
-        "put mail Mail --jid waits --depends stays",
-        "put images Image --jid runs",
-        "put images Image --jid fails",
-        "pop images --worker w1 --count 2",
-        "fail fails --worker w1 --group boom --message no",
-    ] {
-        redis.ok(9_000, line);
-    }
-    damage(&redis);
-    redis
-}
-
-fn damage(redis: &Redis) {
+    let lines = [
+        "put me mail ghost Mail {} 0",
+        "put me mail stays Mail {} 0 tags [\"eu\"]",
+        "put me mail waits Mail {} 0 depends [\"stays\"]",
+        "put me images runs Image {} 0",
+        "put me images fails Image {} 0",
+        "pop images w1 2",
+        "fail fails w1 boom no",
+    ];
+    redis.calls(lines.map(|line| call(9_000.0, line)));
     redis.send(&["DEL", "ql:j:ghost"]);
     redis.send(&["ZREM", "ql:q:images-locks", "runs"]);
     redis.send(&["DEL", "ql:f:boom"]);
     redis.send(&["ZADD", "ql:tags", "7", "eu"]);
+    redis
 }
 
 /// A file in the directory of the server.
@@ -50,6 +46,19 @@ fn file(redis: &Redis, name: &str) -> String {
 /// The binary at that time.
 fn at(redis: &Redis) -> Qless {
     redis.at(NOW)
+}
+
+/// Repairs with an undo file. Returns its name.
+fn repair_with_undo(redis: &Redis, flags: &str) -> String {
+    let undo = file(redis, "undo.ndjson");
+    let line = format!("check --repair --undo {undo} --yes -q {flags}");
+    at(redis).run(&line).exits(0);
+    undo
+}
+
+/// Runs a revert of an undo file.
+fn revert(redis: &Redis, undo: &str) -> RunOutput {
+    at(redis).run(&format!("check --revert {undo} --yes"))
 }
 
 #[test]
@@ -131,10 +140,7 @@ fn a_dry_run_prints_the_commands_in_order_and_changes_nothing() {
 fn a_revert_restores_every_key_exactly() {
     let redis = damaged();
     let before = redis.dump();
-    let undo = file(&redis, "undo.ndjson");
-    at(&redis)
-        .run(&format!("check --repair --only all --undo {undo} --yes"))
-        .exits(0);
+    repair_with_undo(&redis, "--only all");
     assert!(redis.dump() != before);
     at(&redis).session(expect![[r#"
         $ qless check --revert DIR/undo.ndjson --dry-run
@@ -177,13 +183,8 @@ fn a_revert_restores_names_byte_for_byte() {
         ZREM "ql:q:two words-work" "g\xff\n\"\\ \x1b[31m*"
     "##]]
     .assert_eq(&at(&redis).run("check --repair -n -q -v").stdout());
-    let undo = file(&redis, "undo.ndjson");
-    at(&redis)
-        .run(&format!("check --repair --undo {undo} -q --yes"))
-        .exits(0);
-    at(&redis)
-        .run(&format!("check --revert {undo} -q --yes"))
-        .exits(0);
+    let undo = repair_with_undo(&redis, "");
+    revert(&redis, &undo).exits(0);
     assert!(redis.dump() == before);
 }
 
@@ -376,16 +377,11 @@ fn a_file_that_is_not_an_undo_file_is_refused_before_any_call() {
 fn an_incomplete_last_line_of_an_undo_file_is_ignored() {
     let redis = damaged();
     let before = redis.dump();
-    let undo = file(&redis, "undo.ndjson");
-    at(&redis)
-        .run(&format!("check --repair --undo {undo} --yes -q"))
-        .exits(0);
+    let undo = repair_with_undo(&redis, "");
     let mut text = std::fs::read(&undo).unwrap();
     text.extend_from_slice(b"{\"slice\":9,\"plan\":[{\"find");
     std::fs::write(&undo, &text).unwrap();
-    at(&redis)
-        .run(&format!("check --revert {undo} --yes -q"))
-        .exits(0);
+    revert(&redis, &undo).exits(0);
     assert!(redis.dump() == before);
     // A damaged line of the undo file is reported with its number.
     let spoilt = text.iter().position(|&byte| byte == b'\n').unwrap() + 1;
@@ -405,11 +401,8 @@ fn an_incomplete_last_line_of_an_undo_file_is_ignored() {
 #[test]
 fn a_revert_of_an_altered_undo_file_changes_nothing_or_does_the_same() {
     let redis = damaged();
-    let undo = file(&redis, "undo.ndjson");
     let before = redis.dump();
-    let repair = || at(&redis).run(&format!("check --repair --undo {undo} --yes -q"));
-    let revert = || at(&redis).run(&format!("check --revert {undo} --yes -q"));
-    repair().exits(0);
+    let undo = repair_with_undo(&redis, "");
     let repaired = redis.dump();
     let text = std::fs::read(&undo).unwrap();
     let mut refused = 0;
@@ -421,13 +414,13 @@ fn a_revert_of_an_altered_undo_file_changes_nothing_or_does_the_same() {
             altered[start + at] ^= 1;
             std::fs::write(&undo, &altered).unwrap();
             sampled += 1;
-            if revert().code() == 2 {
+            if revert(&redis, &undo).code() == 2 {
                 refused += 1;
                 assert!(redis.dump() == repaired, "byte {at} of {start}");
             } else {
                 assert!(redis.dump() == before, "byte {at} of {start}");
                 std::fs::remove_file(&undo).unwrap();
-                repair().exits(0);
+                repair_with_undo(&redis, "");
                 assert!(redis.dump() == repaired);
             }
         }
@@ -443,16 +436,14 @@ fn a_revert_of_an_altered_undo_file_changes_nothing_or_does_the_same() {
             None => panic!("a line without checksum: {line}"),
         });
     std::fs::write(&undo, lines.collect::<String>()).unwrap();
-    revert().exits(0);
+    revert(&redis, &undo).exits(0);
     assert!(redis.dump() == before);
 }
 
 #[test]
 fn a_revert_can_be_of_some_findings() {
     let redis = damaged();
-    let undo = file(&redis, "undo.ndjson");
-    let repair = format!("check --repair --only all --undo {undo} --yes -q");
-    at(&redis).run(&repair).exits(0);
+    let undo = repair_with_undo(&redis, "--only all");
     let revert = |flags: &str| {
         let ran = at(&redis).run(&format!("check --revert {undo} --yes {flags} -o json"));
         let sum = ran.json();
@@ -472,17 +463,12 @@ fn a_revert_can_be_of_some_findings() {
 #[test]
 fn a_revert_leaves_later_changes_alone() {
     let redis = damaged();
-    let undo = file(&redis, "undo.ndjson");
-    at(&redis)
-        .run(&format!("check --repair --undo {undo} --yes -q"))
-        .exits(0);
+    let undo = repair_with_undo(&redis, "");
     redis.ok(NOW, "tag stays --remove eu");
-    at(&redis)
-        .run(&format!("check --revert {undo} --yes"))
-        .shows(expect![[r#"
-            --- stderr
-            3 reverted, 1 skipped: changed since, or reverted already
-        "#]]);
+    revert(&redis, &undo).shows(expect![[r#"
+        --- stderr
+        3 reverted, 1 skipped: changed since, or reverted already
+    "#]]);
     assert_eq!(redis.send(&["ZSCORE", "ql:tags", "eu"]), redis::Value::Nil);
 }
 
@@ -527,8 +513,7 @@ fn a_finding_whose_repair_the_server_refuses_is_not_reported_as_repaired() {
 #[test]
 fn a_full_disk_of_the_undo_file_stops_a_repair_that_counts_all_it_has_done() {
     let redis = Redis::start();
-    let put = |n: usize| format!("put me mail j{n} K {{}} 0");
-    redis.calls((0..600).map(|n| (n as f64, put(n).split(' ').map(str::to_owned).collect())));
+    redis.calls((0..600_u32).map(|n| call(f64::from(n), &format!("put me mail j{n} K {{}} 0"))));
     redis.send(&["DEL", "ql:q:mail-work"]);
     let dir = tempfile::tempdir().unwrap();
     let undo = dir.path().join("undo");
@@ -604,29 +589,30 @@ fn many_ghosts_are_repaired_in_slices() {
         redis.send(&["ZRANGE", "ql:q:mail-work", "0", "-1"]),
         redis::Value::Array(vec![redis::Value::BulkString(b"stays".to_vec())])
     );
-    at(&redis)
-        .run(&format!("check --revert {undo} --yes"))
-        .shows(expect![[r#"
-            --- stderr
-            5,000 reverted, 0 skipped
-        "#]]);
+    revert(&redis, &undo).shows(expect![[r#"
+        --- stderr
+        5,000 reverted, 0 skipped
+    "#]]);
     assert!(redis.dump() == before);
+}
+
+/// Puts this many jobs `x…`, and `y` that depends on all of them.
+fn put_with_dependent(redis: &Redis, count: usize) {
+    redis.calls((0..count).map(|n| call(9_000.0, &format!("put me mail x{n} K {{}} 0"))));
+    let all: Vec<String> = (0..count).map(|n| format!("\"x{n}\"")).collect();
+    let put = format!("put me mail y K {{}} 0 depends [{}]", all.join(","));
+    redis.calls([call(9_000.0, &put)]);
 }
 
 #[test]
 fn a_job_that_lost_its_dependencies_gets_all_of_them_back() {
     let redis = Redis::start();
-    let mut all = Vec::new();
-    for number in 0..150 {
-        redis.ok(9_000, &format!("put mail K --jid p{number}"));
-        all.push(format!("--depends p{number}"));
-    }
-    redis.ok(9_000, &format!("put mail K --jid child {}", all.join(" ")));
+    put_with_dependent(&redis, 150);
     let before = redis.dump();
-    redis.send(&["DEL", "ql:j:child-dependencies"]);
+    redis.send(&["DEL", "ql:j:y-dependencies"]);
     at(&redis).run("check --repair --yes -q").exits(0);
     let wanted = redis::Value::Int(150);
-    assert_eq!(redis.send(&["SCARD", "ql:j:child-dependencies"]), wanted);
+    assert_eq!(redis.send(&["SCARD", "ql:j:y-dependencies"]), wanted);
     assert_eq!(redis.dump().len(), before.len());
 }
 
@@ -771,12 +757,7 @@ fn findings_that_need_no_missing_right_are_repaired() {
     redis.send(&[
         "ACL", "SETUSER", "ops", "on", "nopass", "~*", "&*", "+@all", "-rename",
     ]);
-    let url = redis.url() + "?user=ops";
-    let ops = || {
-        at(&redis)
-            .env("QLESS_REDIS_URL", &url)
-            .env("QLESS_REDIS_PASSWORD", "x")
-    };
+    let ops = || at(&redis).with_user(&redis.url(), "ops", "x");
     ops().run("check --repair --yes").shows(expect![[r#"
         critical	job-stub	0	0	1	1	none
         critical	ghost-waiting	1	0	0	0	removed the id
@@ -815,21 +796,7 @@ fn a_symbolic_link_is_not_followed() {
 #[test]
 fn a_job_with_more_dependents_than_one_call_can_verify_is_left_unchanged() {
     let redis = Redis::start();
-    let calls = (0..250).map(|number| {
-        let jid = format!("x{number}");
-        (
-            9_000.0,
-            vec!["put", "me", "mail", &jid, "K", "{}", "0"]
-                .into_iter()
-                .map(String::from)
-                .collect(),
-        )
-    });
-    redis.calls(calls.collect::<Vec<(f64, Vec<String>)>>());
-    let all: Vec<String> = (0..250).map(|number| format!("\"x{number}\"")).collect();
-    let all = format!("[{}]", all.join(","));
-    let put = ["put", "me", "mail", "y", "K", "{}", "0", "depends", &all];
-    redis.calls([(9_000.0, put.to_vec())]);
+    put_with_dependent(&redis, 250);
     redis.send(&["DEL", "ql:j:y-dependencies"]);
     redis.send(&["ZREM", "ql:q:mail-work", "x7"]);
     at(&redis).run("check --repair --yes").shows(expect![[r#"
@@ -855,10 +822,7 @@ fn a_job_with_more_dependents_than_one_call_can_verify_is_left_unchanged() {
 #[test]
 fn a_lost_queue_is_reported_with_a_hint_to_restore_a_backup() {
     let redis = Redis::start();
-    for number in 0..12 {
-        let put = format!("put mail K --jid j{number}");
-        redis.ok(9_000, &put);
-    }
+    redis.calls((0..12).map(|n| call(9_000.0, &format!("put me mail j{n} K {{}} 0"))));
     redis.send(&["DEL", "ql:q:mail-work"]);
     let plan = at(&redis).run("check --repair -n");
     assert!(plan.stderr().contains("a backup may be better"));
@@ -874,9 +838,12 @@ fn forsaken(count: usize, known: bool) -> Redis {
     redis.ok(9_000, "put up K --jid gone");
     let put = |n: usize| {
         let queue = ["mail", "img"][n % 2];
-        format!("put me {queue} y{n} K {{}} 0 depends [\"gone\"]")
+        call(
+            9_000.0,
+            &format!("put me {queue} y{n} K {{}} 0 depends [\"gone\"]"),
+        )
     };
-    redis.calls((0..count).map(|n| (9_000.0, put(n).split(' ').map(str::to_owned).collect())));
+    redis.calls((0..count).map(put));
     let mut pipe = redis::pipe();
     pipe.cmd("DEL").arg("ql:j:gone").arg("ql:j:gone-history");
     pipe.cmd("ZREM").arg("ql:q:up-work").arg("gone");
@@ -900,10 +867,8 @@ fn freed(redis: &Redis) -> [i64; 4] {
 fn a_thousand_dependents_of_a_missing_job_are_released_by_queue_or_together() {
     let redis = forsaken(1000, true);
     let repair = |flags: &str| {
-        let words = format!("check --repair --yes --only dependency-missing {flags}");
-        let ran = at(&redis).run(&words);
-        assert_eq!(ran.code(), 0, "{}", ran.stderr());
-        ran.says("500 repaired");
+        let line = format!("check --repair --yes --only dependency-missing {flags}");
+        at(&redis).run(&line).exits(0).says("500 repaired");
     };
     repair("--queue mail");
     assert_eq!(freed(&redis), [500, 0, 0, 500]);
@@ -917,8 +882,7 @@ fn a_queue_repair_releases_a_job_that_lost_its_dependency_list_only_if_no_other_
 {
     let redis = forsaken(20, false);
     let printed = |flags: &str, code: i32| {
-        let ran = at(&redis).run(&format!("check {flags}"));
-        assert_eq!(ran.code(), code, "{flags}: {}", ran.stderr());
+        let ran = at(&redis).run(&format!("check {flags}")).exits(code);
         (ran.stdout(), ran.stderr())
     };
     let missing = |count: usize| format!("dependency-missing\t{count}\t");
@@ -944,8 +908,10 @@ fn a_queue_repair_releases_a_job_that_lost_its_dependency_list_only_if_no_other_
 fn a_lost_dependency_list_is_not_rebuilt_while_a_dependency_has_too_many_dependents() {
     let redis = Redis::start();
     let put = |jid: &str, deps: &str| {
-        let words = format!("put me mail {jid} K {{}} 0 depends {deps}");
-        (9_000.0, words.split(' ').map(str::to_owned).collect())
+        call(
+            9_000.0,
+            &format!("put me mail {jid} K {{}} 0 depends {deps}"),
+        )
     };
     let mut calls: Vec<(f64, Vec<String>)> = vec![put("x", "[]"), put("z", "[]")];
     calls.extend((0..2500).map(|n| match n % 250 {
@@ -959,8 +925,7 @@ fn a_lost_dependency_list_is_not_rebuilt_while_a_dependency_has_too_many_depende
         redis.send(&["DEL", &format!("ql:j:{jid}-dependencies")]);
     }
     let before = redis.dump();
-    let ran = at(&redis).run("check --repair --yes");
-    assert_eq!(ran.code(), 7, "{}", ran.stderr());
+    let ran = at(&redis).run("check --repair --yes").exits(7);
     ran.says("lost more dependencies than one call can verify");
     // Rebuilt from `z` alone, their lists would release them before `x` is done.
     assert_eq!(redis.dump(), before);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use qless::internals::verdict::{ItemKind, ItemLocation};
 
-use super::slice::{NOW, busy};
+use super::slice::{NOW, busy, fill};
 use crate::support::check_calls::{name_bytes, verify_all};
 use crate::support::core::{Core, Key, Reply, Wire};
 use crate::support::scan::{WHOLE, finds, scanned, scanned_while};
@@ -160,6 +160,7 @@ fn lists_of_a_million_entries_are_read_in_pages() {
 
 #[test]
 fn names_may_be_any_bytes_and_keys_of_any_type() {
+    let mut core = Core::new();
     for text in [
         "plain",
         "with space\nand more",
@@ -168,7 +169,7 @@ fn names_may_be_any_bytes_and_keys_of_any_type() {
         "*",
         "a-history",
     ] {
-        let mut core = busy();
+        fill(&mut core);
         let name = name_bytes(text);
         let key = |begin: &str, end: &str| [begin.as_bytes(), &name, end.as_bytes()].concat();
         for (begin, end) in [("ql:q:", "-work"), ("ql:t:", ""), ("ql:w:", ":jobs")] {
@@ -194,9 +195,9 @@ fn names_may_be_any_bytes_and_keys_of_any_type() {
 
 #[test]
 fn no_key_of_a_wrong_type_stops_the_scan() {
-    let keys: Vec<String> = busy().dump().0.into_keys().collect();
+    let mut core = busy();
+    let keys: Vec<String> = core.dump().0.into_keys().collect();
     for kind in ["string", "list", "set", "zset", "hash"] {
-        let mut core = busy();
         for key in &keys {
             let key = key.as_bytes();
             core.redis_words(&[b"DEL", key]);

@@ -425,19 +425,7 @@ fn a_full_server_loses_nothing() {
     let items: Vec<String> = ["ghost", "w2", "w1", "d5"].map(str::to_owned).to_vec();
     let before = core.dump();
     core.redis("CONFIG SET maxmemory 1");
-    let now = NOW.to_string();
-    let answer = core.call(&[
-        b"check.slice",
-        now.as_bytes(),
-        b"mend",
-        b"",
-        b"r",
-        b"job",
-        b"",
-        b"w1",
-        b"w2",
-        b"r2",
-    ]);
+    let answer = core.run("check.slice 201000 mend '' r job '' w1 w2 r2");
     assert!(answer.is_err_and(|error| error.contains("OOM")));
     // Ghosts are only removed; entries after them are not verified in this call.
     let found = slice(&mut core, NOW, "mend", "", "work", "q", &items);

@@ -6,14 +6,14 @@ use crate::support::terminal::Terminal;
 /// So many jobs that their number has to be typed.
 const MANY: usize = 1001;
 
-fn waiting(jobs: usize) -> Redis {
-    let redis = Redis::start();
+/// Replaces everything by this number of waiting jobs.
+fn put_waiting(redis: &Redis, jobs: usize) {
+    redis.send(&["FLUSHALL"]);
     redis.calls((0..jobs).map(|at| {
         let jid = format!("j{at}");
         let words = ["put", "me", "mail", &jid, "K", "{}", "0"];
         (1.0, words.map(str::to_string).to_vec())
     }));
-    redis
 }
 
 /// Runs a line on a terminal and answers its prompt. Returns the exit code and the output.
@@ -34,7 +34,8 @@ fn left(redis: &Redis) -> u64 {
 
 #[test]
 fn many_jobs_are_cancelled_only_if_their_number_is_typed() {
-    let redis = waiting(MANY);
+    let redis = Redis::start();
+    put_waiting(&redis, MANY);
     let line = "cancel --queue mail";
     for (answer, code) in [("y\n", 9), ("1000\n", 9), ("\n", 9)] {
         let (ended, shown) = answered(&redis, line, "Type 1001", answer);
@@ -52,6 +53,7 @@ fn many_jobs_are_cancelled_only_if_their_number_is_typed() {
 
 #[test]
 fn a_selector_asks_before_any_change() {
+    let redis = Redis::start();
     for line in [
         "move --queue mail --to slow",
         "priority --queue mail --to 5",
@@ -59,7 +61,7 @@ fn a_selector_asks_before_any_change() {
         "track --queue mail",
         "bury --queue mail --group hold --message m",
     ] {
-        let redis = waiting(3);
+        put_waiting(&redis, 3);
         let before = redis.dump();
         let (code, shown) = answered(&redis, line, "Proceed? [y/N]", "n\n");
         assert_eq!(code, 9, "{line}: {shown}");

@@ -125,8 +125,7 @@ fn examples_of_the_specification_work() {
             ran.stderr()
         );
         if code == 9 {
-            let ran = run(&format!("{line} --yes"));
-            assert_eq!(ran.code(), 0, "qless {line} --yes: {}", ran.stderr());
+            let ran = run(&format!("{line} --yes")).exits(0);
             let output = ran.stderr();
             assert!(
                 !output.starts_with("no jobs"),

@@ -5,9 +5,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::fs;
-use std::net::{Shutdown, TcpStream};
-use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +17,7 @@ use tempfile::TempDir;
 
 use crate::replicas;
 use crate::support::client::Client;
-use crate::support::proxy;
+use crate::support::proxy::{forward_with_time_ahead, listen};
 use crate::support::qless::RunOutput;
 use crate::support::random::{self, Draw};
 use crate::support::redis::Redis;
@@ -159,7 +157,7 @@ struct Fault {
     /// Whether every second job is deleted.
     deletes: bool,
     /// By how many seconds the clock of the server is ahead.
-    ahead: u64,
+    ahead: i64,
 }
 
 const QUIET: Fault = Fault {
@@ -407,7 +405,7 @@ struct Site {
     /// The number of jobs; each has its number as jid and as `n` in its data.
     jobs: usize,
     /// How far ahead the server's clock is.
-    ahead: u64,
+    ahead: i64,
 }
 
 impl Site {
@@ -443,7 +441,8 @@ impl Site {
         let dir = self.dir.path().to_str().unwrap().to_owned();
         let mut qless = self.redis.qless().env("D", &dir);
         if self.ahead > 0 {
-            let port = clock_ahead(self.redis.socket(), self.ahead);
+            let (socket, ahead) = (self.redis.socket(), self.ahead);
+            let port = listen(move |client| forward_with_time_ahead(client, &socket, ahead));
             qless = qless.env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"));
         }
         let (binary, line) = (qless.command(), task.line.replace("$D", &dir));
@@ -629,44 +628,6 @@ fn runs(site: &Site) -> HashMap<usize, usize> {
         job.is_some_and(|job| job.state == "complete")
     });
     counts
-}
-
-/// Listens in front of a server whose `TIME` is this many seconds ahead.
-fn clock_ahead(socket: PathBuf, seconds: u64) -> u16 {
-    proxy::listen(move |client| _ = relay_time(client, &socket, seconds))
-}
-
-fn relay_time(mut client: TcpStream, socket: &Path, seconds: u64) -> std::io::Result<()> {
-    let mut server = UnixStream::connect(socket)?;
-    let (mut back, mut to) = (server.try_clone()?, client.try_clone()?);
-    thread::spawn(move || {
-        let mut bytes = vec![0; 1 << 20];
-        while let Ok(count @ 1..) = std::io::Read::read(&mut back, &mut bytes) {
-            let answered = moved(&bytes[..count], seconds);
-            if std::io::Write::write_all(&mut to, &answered).is_err() {
-                break;
-            }
-        }
-        _ = to.shutdown(Shutdown::Both);
-    });
-    _ = std::io::copy(&mut client, &mut server);
-    server.shutdown(Shutdown::Both)
-}
-
-/// Changes the first reply of `TIME`: two texts, of ten digits and of at most six.
-fn moved(answered: &[u8], seconds: u64) -> Vec<u8> {
-    const HEAD: &[u8] = b"*2\r\n$10\r\n";
-    let mut answered = answered.to_vec();
-    let at = answered
-        .windows(HEAD.len())
-        .position(|window| window == HEAD);
-    let digits = at.map(|at| at + HEAD.len()..at + HEAD.len() + 10);
-    if let Some(digits) = digits.and_then(|digits| answered.get_mut(digits))
-        && let Ok(now) = std::str::from_utf8(digits).unwrap_or("").parse::<u64>()
-    {
-        digits.copy_from_slice((now + seconds).to_string().as_bytes());
-    }
-    answered
 }
 
 /// Plays all rows, some at a time. Returns what became of the jobs of each.

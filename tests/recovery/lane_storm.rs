@@ -81,7 +81,7 @@ fn storm(seed: u64, keys: usize, jobs: usize, workers: usize, kills: usize) {
         std::thread::sleep(Duration::from_millis(20));
     }
     for worker in running {
-        assert_eq!(worker.stop().code, 0);
+        worker.stop().exits(0);
     }
     let ledger = site.file("ledger");
     let mut runs = 0;

@@ -70,9 +70,9 @@ fn run(redis: &Redis, input: &[u8], words: &[&[u8]]) -> RunOutput {
     redis.at(100).input(input).args(words)
 }
 
-/// Jobs with hostile names in one state.
-fn jobs(state: As) -> Redis {
-    let redis = Redis::start();
+/// Replaces everything by jobs with hostile names in one state.
+fn put_jobs(redis: &Redis, state: As) {
+    redis.send(&["FLUSHALL"]);
     let mut connection = redis.connection();
     load_script(&mut connection);
     let mut call = |now: u32, words: &[&[u8]]| {
@@ -107,7 +107,6 @@ fn jobs(state: As) -> Redis {
             call(91, &[b"fail", jid, WORKER, b"boom\x1b", b"no\x1b"]);
         }
     }
-    redis
 }
 
 /// Only text, newlines and tabs.
@@ -135,7 +134,7 @@ fn done(ran: &RunOutput, what: &str) -> Value {
 
 #[test]
 fn each_way_to_name_jobs_selects_the_same_jobs() {
-    let dir = tempfile::tempdir().unwrap();
+    let (redis, dir) = (Redis::start(), tempfile::tempdir().unwrap());
     for (at, (verb, state)) in VERBS.into_iter().enumerate() {
         // A selector of `retry` means failed jobs unless another state is given.
         let stated: &[&[u8]] = match (verb[0], state) {
@@ -163,7 +162,7 @@ fn each_way_to_name_jobs_selects_the_same_jobs() {
         };
         for (way, named) in ways.into_iter().skip(first).take(count) {
             let what = format!("{verb:?} by {way}");
-            let redis = jobs(state);
+            put_jobs(&redis, state);
             let listed = run(&redis, b"", &[b"jobs", b"--tag", TAG, b"-o", b"ndjson"]);
             std::fs::write(&list, listed.bytes()).unwrap();
             let before = redis.dump();
@@ -182,10 +181,9 @@ fn each_way_to_name_jobs_selects_the_same_jobs() {
             );
             assert!(redis.dump() != before, "{what}: nothing was changed");
 
-            let redis = jobs(state);
+            put_jobs(&redis, state);
             let line = [words(verb), named].concat();
-            let ran = run(&redis, listed.bytes(), &line);
-            assert_eq!(ran.code(), 0, "{what}: {}", ran.stderr());
+            let ran = run(&redis, listed.bytes(), &line).exits(0);
             is_clean(&ran, &what);
             redis.must_be_clean();
         }
@@ -194,21 +192,20 @@ fn each_way_to_name_jobs_selects_the_same_jobs() {
 
 #[test]
 fn a_verb_changes_or_refuses_one_job() {
+    let redis = Redis::start();
     for (verb, state) in VERBS {
-        let redis = jobs(state);
+        put_jobs(&redis, state);
         for jid in JIDS {
             let what = format!("{verb:?} {jid:?}");
             let before = redis.dump();
             let line = [words(verb), vec![b"--", jid]].concat();
-            let ran = run(&redis, b"", &line);
-            assert_eq!(ran.code(), 0, "{what}: {}", ran.stderr());
+            let ran = run(&redis, b"", &line).exits(0);
             is_clean(&ran, &what);
             assert!(redis.dump() != before, "{what}: nothing was changed");
         }
         // Alone, `track` lists the tracked jobs.
         if verb[0] != "track" {
-            let ran = run(&redis, b"", &words(verb));
-            assert_eq!(ran.code(), 2, "{verb:?}: {}", ran.stderr());
+            let ran = run(&redis, b"", &words(verb)).exits(2);
             assert_eq!(
                 ran.stderr(),
                 "error: no jobs are given\nhint: give jids, or select jobs by flags: `qless help selectors`\n",
@@ -216,26 +213,25 @@ fn a_verb_changes_or_refuses_one_job() {
             );
         }
         let line = [words(verb), vec![b"no\x1bsuch"]].concat();
-        let ran = run(&redis, b"", &line);
-        assert_eq!(ran.code(), 4, "{verb:?}: {}", ran.stderr());
+        let ran = run(&redis, b"", &line).exits(4);
         is_clean(&ran, verb[0]);
         assert_eq!(ran.stderr(), "error: job `no\\x1bsuch` does not exist\n");
         // Several unknown jids are skipped, and no job remains.
         let line = [words(verb), vec![b"--yes", b"no", b"such"]].concat();
-        let ran = run(&redis, b"", &line);
-        assert_eq!(ran.code(), 4, "{verb:?}: {}", ran.stderr());
+        run(&redis, b"", &line).exits(4);
         redis.must_be_clean();
     }
 }
 
 #[test]
 fn a_verb_for_several_jobs_asks_and_keeps_its_pace() {
+    let redis = Redis::start();
+    let home = ConfigHome::new(&format!(
+        "[context.prod]\nredis = \"{}\"\nprotected = true\n",
+        redis.url()
+    ));
     for (verb, state) in VERBS {
-        let redis = jobs(state);
-        let home = ConfigHome::new(&format!(
-            "[context.prod]\nredis = \"{}\"\nprotected = true\n",
-            redis.url()
-        ));
+        put_jobs(&redis, state);
         let run = |flags: &str| {
             let qless = redis.at(100).env("QLESS_REDIS_URL", "");
             let flags = flags.split_whitespace().map(str::as_bytes).collect();
@@ -273,8 +269,9 @@ fn a_verb_for_several_jobs_asks_and_keeps_its_pace() {
 
 #[test]
 fn a_verb_for_several_jobs_can_be_repeated() {
+    let redis = Redis::start();
     for (verb, state) in VERBS {
-        let redis = jobs(state);
+        put_jobs(&redis, state);
         let named = |jids: &[&'static [u8]]| {
             let line = [words(verb), vec![b"--yes", b"--"], jids.to_vec()].concat();
             run(&redis, b"", &line).code()
@@ -298,21 +295,22 @@ fn a_verb_for_several_jobs_can_be_repeated() {
         ("retry", "retry --delay 1h"),
         ("timeout", "heartbeat"),
     ] {
-        let redis = jobs(match first.split(' ').next() {
+        let state = match first.split(' ').next() {
             Some("bury") => As::Waiting,
             Some("retry") => As::Failed,
             _ => As::Running,
-        });
+        };
+        put_jobs(&redis, state);
         for (line, code) in [(first, 0), (second, 5)] {
             let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
-            let ran = run(&redis, b"", &[words, vec![b"--"], JIDS.to_vec()].concat());
-            assert_eq!(ran.code(), code, "{line}: {}", ran.stderr());
+            run(&redis, b"", &[words, vec![b"--"], JIDS.to_vec()].concat()).exits(code);
         }
     }
 }
 
 #[test]
 fn a_job_in_another_state_is_a_conflict_or_skipped() {
+    let redis = Redis::start();
     // The states a verb is not for; the others accept any state.
     for (verb, others) in [
         (
@@ -331,11 +329,10 @@ fn a_job_in_another_state_is_a_conflict_or_skipped() {
     ] {
         let (verb, _) = VERBS[verb];
         for state in others {
-            let redis = jobs(state);
+            put_jobs(&redis, state);
             let before = redis.dump();
             let line = [words(verb), vec![b"--", JIDS[0]]].concat();
-            let ran = run(&redis, b"", &line);
-            assert_eq!(ran.code(), 5, "{verb:?}: {}", ran.stderr());
+            let ran = run(&redis, b"", &line).exits(5);
             is_clean(&ran, verb[0]);
             let line = [
                 words(verb),

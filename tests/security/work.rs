@@ -57,8 +57,7 @@ fn programs_learn_no_secret_from_an_environment() {
             "-c",
             &look,
         ];
-        let ran = qless.args(args);
-        assert_eq!(ran.code(), 0, "{}", ran.stderr());
+        qless.args(args).exits(0);
         let seen = fs::read_to_string(&seen).unwrap();
         assert!(!seen.contains(SECRET), "{variables:?}: {seen}");
         // Those of hook and job were seen, and that of the worker by both. Only root reads the latter.
@@ -117,8 +116,7 @@ fn signals_of_a_job_do_not_end_its_worker() {
     let numbers = "10 12 14 16 25 26 27 29 30 34 50 64";
     let script = format!("for n in {numbers}; do kill -$n $PPID; done; echo ran >>$D/ran");
     let script = &script;
-    let ran = site.work("mail --drain", script);
-    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    site.work("mail --drain", script).exits(0);
     assert_eq!(site.words("ran"), "ran ran ran ran ran ran");
     // A program gets their default action.
     for number in [10, 25, 34] {
@@ -131,13 +129,10 @@ fn signals_of_a_job_do_not_end_its_worker() {
 
 #[test]
 fn sigquit_is_the_first_signal_of_an_orderly_end() {
-    let mut site = WorkSite::new();
-    site.put("mail", "first", "{}");
-    site.put("mail", "second", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["first", "second"]);
     let script = "kill -QUIT $PPID; until grep -q stopping $D/stderr-1; do sleep 0.01; done; echo done >>$D/ran";
     let worker = site.start("mail", script);
-    let ended = worker.end();
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    worker.end().exits(0);
     assert_eq!(site.words("ran"), "done");
     assert_eq!(site.state("first"), "complete");
     assert_eq!(site.state("second"), "waiting");
@@ -146,9 +141,7 @@ fn sigquit_is_the_first_signal_of_an_orderly_end() {
 
 #[test]
 fn a_flood_of_lines_that_are_no_answers_is_five_warnings_and_a_count() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
-    site.put("mail", "b", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a", "b"]);
     let script = "yes nonsense | head -n 20000 >&3; yes '{\"jid\":\"other\",\"result\":\"complete\"}' | head -n 20000 >&3";
     let ended = site.start("mail --drain --batch 2", script).end();
     let warnings: Vec<&str> = ended
@@ -176,8 +169,7 @@ fn a_flood_of_lines_that_are_no_answers_is_five_warnings_and_a_count() {
 
 #[test]
 fn a_sandbox_in_a_folder_of_another_user_is_refused_before_any_pop() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let boxes = site.dir().join("boxes");
     fs::create_dir(&boxes).unwrap();
     let line = format!("mail --drain --sandbox {}", boxes.display());
@@ -232,13 +224,11 @@ fn a_sandbox_in_a_folder_of_another_user_is_refused_before_any_pop() {
 /// While jobs run, the folder itself is what is named, and what helps.
 #[test]
 fn a_sandbox_that_is_opened_to_others_during_work_says_what_helps() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let boxes = site.dir().join("boxes");
     let line = format!("mail --drain --poll 50ms --sandbox {}", boxes.display());
     site.put("mail", "b", "{}");
-    let ended = site.start(&line, "chmod 770 ..").end();
-    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    let ended = site.start(&line, "chmod 770 ..").end().exits(1);
     let stderr = ended.stderr.replace(site.dir().to_str().unwrap(), "$D");
     let why = "cannot use the directory `$D/boxes`: other users may write it: \
                `chmod go-w $D/boxes` takes that right away\n";
@@ -280,16 +270,13 @@ fn no_job_runs_in_a_folder_that_is_swapped_for_its_sandbox() {
 
 #[test]
 fn what_a_job_leaves_running_does_not_see_the_next_sandbox() {
-    let mut site = WorkSite::new();
-    site.put("mail", "spy", "{}");
-    site.put("mail", "victim", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["spy", "victim"]);
     let script = "case $QLESS_JID in
         spy) while :; do cat ./secret >>$D/stolen 2>/dev/null; sleep 0.01; done &
             echo $! >$D/spy; exec >/dev/null 2>&1 3>&- ;;
         *) echo geheim >secret; sleep 0.3 ;; esac";
     let line = format!("mail --drain --sandbox {}/boxes", site.dir().display());
-    let ran = site.work(&line, script);
-    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    site.work(&line, script).exits(0);
     assert_eq!(site.file("stolen"), "");
     assert!(!is_alive(site.pid("spy")));
     assert_eq!(site.state("victim"), "complete");

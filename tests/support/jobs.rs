@@ -3,6 +3,11 @@
 use super::redis::Redis;
 use super::text::words;
 
+/// A call for [`Redis::calls`], from its line: `put me mail j K {} 0`.
+pub fn call(now: f64, line: &str) -> (f64, Vec<String>) {
+    (now, line.split(' ').map(str::to_owned).collect())
+}
+
 /// `f1` and `f2` failed in two queues, `r` runs, `w` waits, `s` is scheduled, `d` depends,
 /// `c` is complete.
 pub fn mixed() -> Redis {

@@ -40,6 +40,12 @@ impl Qless {
         self
     }
 
+    /// Points the binary at the server of this address as a user with this password.
+    pub fn with_user(self, url: &str, user: &str, password: &str) -> Qless {
+        self.env("QLESS_REDIS_URL", format!("{url}?user={user}"))
+            .env("QLESS_REDIS_PASSWORD", password)
+    }
+
     /// Sets stdin; empty otherwise.
     pub fn input(mut self, bytes: impl AsRef<[u8]>) -> Qless {
         self.input = bytes.as_ref().to_vec();

@@ -35,6 +35,19 @@ impl WorkSite {
         WorkSite::on(Redis::start())
     }
 
+    /// A site with jobs of one queue, whose data is `{}`.
+    pub fn with_jobs(queue: &str, jids: &[&str]) -> WorkSite {
+        let mut site = WorkSite::new();
+        jids.iter().for_each(|jid| site.put(queue, jid, "{}"));
+        site
+    }
+
+    /// A site with this number of jobs of one queue: `0`, `1` and so on, whose data is `{}`.
+    pub fn with_numbered_jobs(queue: &str, count: usize) -> WorkSite {
+        let jids: Vec<String> = (0..count).map(|at| at.to_string()).collect();
+        WorkSite::with_jobs(queue, &jids.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
     pub fn on(redis: Redis) -> WorkSite {
         let client = Client::new(&redis);
         let dir = tempfile::Builder::new()
@@ -313,6 +326,13 @@ impl Worker {
 }
 
 impl Ended {
+    /// The worker must have ended with this code.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Ended {
+        assert_eq!(self.code, code, "{}", self.stderr);
+        self
+    }
+
     /// Stderr must contain this text.
     #[track_caller]
     pub fn says(&self, text: &str) {

@@ -16,7 +16,7 @@ use rustix::process::{Resource, geteuid, getrlimit};
 
 use crate::replicas::pair;
 use crate::support::client::Client;
-use crate::support::proxy::{forward, listen};
+use crate::support::proxy::{forward, forward_with_time_ahead, listen};
 use crate::support::qless::RunOutput;
 use crate::support::redis::Redis;
 use crate::support::work::{WorkSite, Worker, until};
@@ -69,8 +69,7 @@ fn after_a_failover_the_work_goes_on_with_the_replica() {
         let job = site.job(&jid);
         assert_eq!(job["state"], "complete", "{jid} {job}");
     }
-    let ended = worker.stop();
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    worker.stop().exits(0);
     let ran = site.file("ran");
     let mut ran: Vec<&str> = ran.lines().collect();
     let runs = ran.len();
@@ -117,8 +116,7 @@ fn random_jobs_are_not_lost_by_a_server_that_is_away_longer_than_their_locks() {
     for at in 0..12 {
         site.until_state(&format!("{at:02}"), "complete");
     }
-    let ended = worker.stop();
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let ended = worker.stop().exits(0);
     let back = ended.stderr.matches("the server replies again after");
     assert_eq!(back.count(), 1, "{}", ended.stderr);
     // A lock that the server granted in the name of a call from before may be over when its reply
@@ -134,8 +132,7 @@ fn random_jobs_are_not_lost_by_a_server_that_is_away_longer_than_their_locks() {
 
 #[test]
 fn a_server_that_refuses_to_write_is_waited_for_quietly() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     site.redis.send(&["CONFIG", "SET", "maxmemory", "1"]);
     let worker = site.start("mail", "echo ran >> $D/ran");
     thread::sleep(Duration::from_millis(1500));
@@ -190,8 +187,7 @@ fn results_must_outlast_refusals(line: &str, script: &str, jobs: &[(&str, &[&str
         for (jid, _) in jobs {
             site.until_state(jid, "complete");
         }
-        let ended = worker.stop();
-        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let ended = worker.stop().exits(0);
         ended.says(&format!("{} completed in ", jobs.len()));
         for wrong in ["bad-answer", "unknown", "failed", "lost", "cannot pop"] {
             assert!(!ended.stderr.contains(wrong), "{wrong}: {}", ended.stderr);
@@ -236,15 +232,10 @@ fn the_answers_of_persistent_processes_outlast_refused_writes() {
 
 #[test]
 fn a_user_who_may_not_write_cannot_work() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let user = "ACL SETUSER w on >secret ~* &* +@all -zrem";
     site.redis.send(&user.split(' ').collect::<Vec<_>>());
-    let url = site.redis.url();
-    let qless = site
-        .qless()
-        .env("QLESS_REDIS_URL", format!("{url}?user=w"))
-        .env("QLESS_REDIS_PASSWORD", "secret");
+    let qless = site.qless().with_user(&site.redis.url(), "w", "secret");
     let ran = qless.run("work mail -- true").exits(6);
     ran.says("hint: `qless help acl` prints the line an administrator needs");
     if Redis::has_selective_rights() {
@@ -258,9 +249,7 @@ fn a_user_who_may_not_write_cannot_work() {
 
 #[test]
 fn events_that_cannot_be_written_are_an_error_and_the_work_is_done() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
-    site.put("mail", "b", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a", "b"]);
     let full = std::fs::File::options()
         .write(true)
         .open("/dev/full")
@@ -279,45 +268,35 @@ fn events_that_cannot_be_written_are_an_error_and_the_work_is_done() {
 
 #[test]
 fn jobs_whose_data_is_deleted_while_they_run_are_no_success() {
-    let mut site = WorkSite::new();
-    for at in 0..20 {
-        site.put("q", &format!("{at}"), "{}");
+    for (slots, error) in [
+        (
+            1,
+            "error: 1 running job does not exist any more, and nobody cancelled it\n",
+        ),
+        (
+            2,
+            "error: 2 running jobs do not exist any more, and nobody cancelled them\n",
+        ),
+    ] {
+        let mut site = WorkSite::with_numbered_jobs("q", 20);
+        let script = "echo $QLESS_JID >> $D/ran; until [ -e $D/flushed ]; do sleep 0.02; done";
+        let worker = site.start(&format!("q --drain -c {slots}"), script);
+        site.until_lines("ran", slots);
+        site.redis.send(&["FLUSHALL"]);
+        std::fs::write(site.dir().join("flushed"), "").unwrap();
+        let ended = worker.end().exits(8);
+        ended.says(error);
+        let count = |text: &str| ended.stderr.matches(text).count();
+        let warning = "warning: a running job does not exist any more, and nobody cancelled it";
+        assert_eq!(count(warning), 1, "{}", ended.stderr);
+        let lost = ": it does not exist any more";
+        assert_eq!(count(lost), slots, "{}", ended.stderr);
     }
-    let script = "echo $QLESS_JID >> $D/ran; until [ -e $D/flushed ]; do sleep 0.02; done";
-    let worker = site.start("q --drain -c 2", script);
-    site.until_lines("ran", 2);
-    site.redis.send(&["FLUSHALL"]);
-    std::fs::write(site.dir().join("flushed"), "").unwrap();
-    let ended = worker.end();
-    assert_eq!(ended.code, 8, "{}", ended.stderr);
-    let warning = "warning: a running job does not exist any more, and nobody cancelled it";
-    assert_eq!(ended.stderr.matches(warning).count(), 1, "{}", ended.stderr);
-    assert_eq!(
-        ended.stderr.matches(": it does not exist any more").count(),
-        2
-    );
-    let error = "error: 2 running jobs do not exist any more, and nobody cancelled them\n";
-    ended.says(error);
-}
-
-#[test]
-fn one_job_whose_data_is_deleted_is_called_it() {
-    let mut site = WorkSite::new();
-    site.put("q", "a", "{}");
-    let script = "echo x >> $D/ran; until [ -e $D/flushed ]; do sleep 0.02; done";
-    let worker = site.start("q --drain", script);
-    site.until_lines("ran", 1);
-    site.redis.send(&["FLUSHALL"]);
-    std::fs::write(site.dir().join("flushed"), "").unwrap();
-    let ended = worker.end();
-    let error = "error: 1 running job does not exist any more, and nobody cancelled it\n";
-    ended.says(error);
 }
 
 #[test]
 fn a_reconnect_waits_for_a_limit_of_threads_to_be_lifted() {
-    let mut site = WorkSite::new();
-    site.put("q", "a", "{}");
+    let mut site = WorkSite::with_jobs("q", &["a"]);
     let socket = site.redis.socket();
     let clients: Arc<Mutex<Vec<TcpStream>>> = Arc::default();
     let shared = clients.clone();
@@ -362,8 +341,7 @@ fn a_reconnect_waits_for_a_limit_of_threads_to_be_lifted() {
 #[test]
 fn a_jump_of_the_servers_clock_changes_no_duration() {
     for ahead in [3600, -3600] {
-        let mut site = WorkSite::new();
-        site.put("q", "a", "{}");
+        let mut site = WorkSite::with_jobs("q", &["a"]);
         let socket = site.redis.socket();
         let clients: Arc<Mutex<Vec<TcpStream>>> = Arc::default();
         let is_set = Arc::new(Mutex::new(0));
@@ -371,7 +349,7 @@ fn a_jump_of_the_servers_clock_changes_no_duration() {
         let port = listen(move |client| {
             shared.lock().unwrap().push(client.try_clone().unwrap());
             let ahead = *jump.lock().unwrap();
-            _ = relay_time(client, &socket, ahead);
+            forward_with_time_ahead(client, &socket, ahead);
         });
         let url = format!("redis://127.0.0.1:{port}");
         let qless = site.qless().env("QLESS_REDIS_URL", url);
@@ -399,43 +377,13 @@ fn a_jump_of_the_servers_clock_changes_no_duration() {
     }
 }
 
-/// Passes a connection on to a server whose `TIME` is this many seconds ahead.
-fn relay_time(mut client: TcpStream, socket: &Path, ahead: i64) -> std::io::Result<()> {
-    const HEAD: &[u8] = b"*2\r\n$10\r\n";
-    let mut server = UnixStream::connect(socket)?;
-    let (mut replies, mut to) = (server.try_clone()?, client.try_clone()?);
-    thread::spawn(move || {
-        let mut bytes = vec![0; 1 << 16];
-        while let Ok(count @ 1..) = replies.read(&mut bytes) {
-            let reply = &mut bytes[..count];
-            let at = reply.windows(HEAD.len()).position(|part| part == HEAD);
-            if let Some(digits) =
-                at.and_then(|at| reply.get_mut(at + HEAD.len()..at + HEAD.len() + 10))
-                && let Some(time) = std::str::from_utf8(digits)
-                    .ok()
-                    .and_then(|time| time.parse::<i64>().ok())
-            {
-                digits.copy_from_slice((time + ahead).to_string().as_bytes());
-            }
-            if to.write_all(&bytes[..count]).is_err() {
-                break;
-            }
-        }
-        _ = to.shutdown(Shutdown::Both);
-    });
-    _ = std::io::copy(&mut client, &mut server);
-    server.shutdown(Shutdown::Both)
-}
-
 #[test]
 fn a_running_job_that_is_cancelled_is_no_loss() {
-    let mut site = WorkSite::new();
-    site.put("q", "a", "{}");
+    let mut site = WorkSite::with_jobs("q", &["a"]);
     let mut worker = site.start("q --drain", "sleep 20");
     worker.until_says("started   a");
     site.client.call(&["cancel", "a"]).unwrap();
-    let ended = worker.end();
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let ended = worker.end().exits(0);
     ended.says(": cancelled\n");
 }
 
@@ -487,8 +435,7 @@ fn an_error_that_repeats_is_reported_once_and_counted() {
 fn a_call_that_is_refused_for_good_ends_the_work() {
     let reply = b"-ERR user_script:1: Guard(): wrong number of words: 10000 script: 0, on @user_script:1.\r\n";
     let mut site = WorkSite::new();
-    let ended = without_turns(&mut site, Some(reply)).end();
-    assert_eq!(ended.code, 6, "{}", ended.stderr);
+    let ended = without_turns(&mut site, Some(reply)).end().exits(6);
     let error = "error: the server refuses a call of the worker for good: guard.turn: wrong number of words";
     assert_eq!(ended.stderr.matches(error).count(), 1, "{}", ended.stderr);
     assert_eq!(site.state("a"), "waiting");

@@ -54,8 +54,7 @@ fn labels_stand_before_each_line_of_the_output() {
         sleep 0.1; printf ' a line' >&2; head -c 9000 /dev/zero | tr '\0' Z >&2; sleep 0.1; echo end >&2; sleep 0.1"#;
     let (mut streams, mut long) = (String::new(), 0);
     for more in ["", " -o ndjson"] {
-        let mut site = WorkSite::new();
-        site.put("mail", "9f31c0", "{}");
+        let site = WorkSite::with_jobs("mail", &["9f31c0"]);
         let ran = site
             .work(&format!("-q mail --drain --label{more}"), script)
             .exits(0);
@@ -101,8 +100,7 @@ fn labels_stand_before_each_line_of_the_output() {
 
 #[test]
 fn a_hook_has_a_label_of_its_own() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let site = WorkSite::with_jobs("mail", &["a"]);
     let line = "mail --drain --label --on-exhausted 'echo why >&2'";
     let stderr = site.work(line, "exit 1").stderr();
     let labelled = stderr.lines().any(|line| line.ends_with(" hook - why"));
@@ -136,11 +134,10 @@ fn the_job_is_in_the_environment() {
 
 #[test]
 fn passwords_of_the_worker_do_not_reach_the_programs() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let qless = site.qless().env("QLESS_SENTINEL_PASSWORD", "secret");
     let worker = site.start_as(&qless, "mail --drain", "env > $D/env");
-    assert_eq!(worker.end().code, 0);
+    worker.end().exits(0);
     assert!(site.file("env").contains("QLESS_JID=a"));
     assert!(!site.file("env").contains("secret"));
 }
@@ -211,10 +208,7 @@ fn a_job_whose_data_does_not_fit_an_argument_fails_alone() {
 
 #[test]
 fn the_end_of_a_program_decides_how_its_job_ends() {
-    let mut site = WorkSite::new();
-    for jid in ["0", "3", "75", "KILL", "TERM", "quiet"] {
-        site.put("mail", jid, "{}");
-    }
+    let mut site = WorkSite::with_jobs("mail", &["0", "3", "75", "KILL", "TERM", "quiet"]);
     let script = "case $QLESS_JID in
             [0-9]*) echo out; echo error of $QLESS_JID >&2; exit $QLESS_JID;;
             quiet) exit 9;;
@@ -264,24 +258,18 @@ fn the_end_of_a_program_decides_how_its_job_ends() {
 }
 
 #[test]
-fn the_message_of_a_failure_is_the_harmless_end_of_stderr() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+fn the_message_of_a_failure_is_the_harmless_end_of_stderr_and_no_longer_than_asked() {
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let script =
         r#"printf '%05000d' 0 >&2; printf 'last \033[31mwords\nof it\200\n\n' >&2; exit 1"#;
     site.work("mail --drain --error-bytes 40", script).exits(8);
     site.failure("a").shows(expect![[r#"
         failed exit-1: 000000000000last \x1b[31mwords
         of it\x80"#]]);
-}
-
-#[test]
-fn the_message_of_a_failure_is_no_longer_than_asked_when_it_is_harmless() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    site.put("mail", "b", "{}");
     let script = "head -c 9000 /dev/zero >&2; echo end >&2; exit 1";
     site.work("mail --drain", script).exits(8);
-    let job = site.job("a");
+    let job = site.job("b");
     let message = job["failure"]["message"].as_str().unwrap();
     assert_eq!(message.len(), 8192);
     assert!(message.ends_with("\\x00\\x00end"), "{message}");
@@ -346,8 +334,7 @@ fn a_job_that_runs_for_too_long_fails_or_is_retried() {
 
 #[test]
 fn an_answer_on_stdout_has_no_effect_and_is_reported() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let script = r#"echo '{"jid":"b","result":"retry"}'; echo '{"jid":"a","result":"retry"}'"#;
     let says = site.work("mail --drain", script).exits(0).stderr();
     assert_eq!(site.state("a"), "complete");
@@ -383,8 +370,7 @@ fn a_job_without_retries_left_fails() {
 
 #[test]
 fn why_an_attempt_failed_stays_to_be_read() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let script = "[ $QLESS_RETRIES_LEFT = 4 ] && exit 0; echo no route >&2; exit 75";
     site.work("mail --drain", script).exits(0);
     let history = site.job("a")["history"].clone();
@@ -400,8 +386,7 @@ fn why_an_attempt_failed_stays_to_be_read() {
 
 #[test]
 fn completed_jobs_go_to_the_next_queue() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     site.work(
         "mail sent --drain --next sent",
         "echo $QLESS_QUEUE >> $D/ran; test $QLESS_QUEUE = mail || exit 3",
@@ -435,8 +420,7 @@ fn captured_json_becomes_the_data_and_other_output_does_not() {
 
 #[test]
 fn output_of_a_program_is_passed_on() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let site = WorkSite::with_jobs("mail", &["a"]);
     let ran = site.work(
         "mail --drain -q",
         "printf 'to \\033stdout'; echo to stderr >&2",
@@ -447,8 +431,7 @@ fn output_of_a_program_is_passed_on() {
 
 #[test]
 fn a_program_that_cannot_be_started_leaves_the_jobs_untouched() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let file = site.dir().join("file");
     fs::write(&file, "echo").unwrap();
     for (command, says) in [
@@ -475,10 +458,7 @@ fn a_program_that_cannot_be_started_leaves_the_jobs_untouched() {
 
 #[test]
 fn a_program_that_disappears_ends_the_work_after_three_jobs() {
-    let mut site = WorkSite::new();
-    for at in 0..20 {
-        site.put("mail", &format!("{at}"), "{}");
-    }
+    let mut site = WorkSite::with_numbered_jobs("mail", 20);
     let program = site.dir().join("program");
     fs::write(&program, "#!/bin/sh\nrm $D/program\n").unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
@@ -502,9 +482,7 @@ fn a_program_that_disappears_ends_the_work_after_three_jobs() {
 
 #[test]
 fn the_only_job_decides_the_exit_code() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
-    site.put("mail", "b", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a", "b"]);
     site.work("mail --count 1", "exit 0").exits(0);
     site.work("mail --count 1", "exit 3").exits(8);
     assert_eq!([site.state("a"), site.state("b")], ["complete", "failed"]);
@@ -512,10 +490,7 @@ fn the_only_job_decides_the_exit_code() {
 
 #[test]
 fn a_worker_ends_after_the_count_and_leaves_the_rest() {
-    let mut site = WorkSite::new();
-    for at in 0..5 {
-        site.put("mail", &format!("{at}"), "{}");
-    }
+    let mut site = WorkSite::with_numbered_jobs("mail", 5);
     site.work("mail --count 3 -c 2", "echo $QLESS_JID >> $D/ran; exit 3")
         .exits(8);
     assert_eq!(site.file("ran").lines().count(), 3);
@@ -618,7 +593,7 @@ fn an_empty_queue_is_drained_at_once_and_a_missing_one_is_waited_for() {
     let mut worker = site.start("mail --count 1 --poll 60s", "echo $QLESS_JID > $D/ran");
     worker.until_says("waiting for it");
     site.put("mail", "a", "{}");
-    assert_eq!(worker.end().code, 0);
+    worker.end().exits(0);
     assert_eq!(site.words("ran"), "a");
 }
 
@@ -650,8 +625,7 @@ fn an_idle_worker_begins_a_job_when_it_is_due() {
 
 #[test]
 fn a_paused_queue_gives_nothing_until_it_is_resumed() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     site.client.call(&["pause", "mail"]).unwrap();
     site.client
         .call(&["put", "me", "mail", "later", "K", "{}", "3600"])
@@ -672,7 +646,7 @@ fn a_paused_queue_gives_nothing_until_it_is_resumed() {
     std::thread::sleep(std::time::Duration::from_millis(200));
     assert_eq!(site.file("ran"), "");
     site.client.call(&["unpause", "mail"]).unwrap();
-    assert_eq!(worker.end().code, 0);
+    worker.end().exits(0);
     assert_eq!(site.words("ran"), "a");
 }
 
@@ -831,10 +805,7 @@ fn a_failed_batch_ends_its_jobs_as_a_failed_process_ends_a_single_one() {
 
 #[test]
 fn jobs_of_a_batch_may_end_by_lines_of_their_own() {
-    let mut site = WorkSite::new();
-    for jid in ["done", "again", "bad", "rest", "moved"] {
-        site.put("mail", jid, "{}");
-    }
+    let mut site = WorkSite::with_jobs("mail", &["done", "again", "bad", "rest", "moved"]);
     let script = r#"cat >/dev/null
         echo '{"jid":"done","result":"complete","data":{"x": 1}}' >&3
         echo '{"jid":"again","result":"retry","delay":"1h","message":"greylisted"}' >&3
@@ -860,10 +831,7 @@ fn jobs_of_a_batch_may_end_by_lines_of_their_own() {
 
 #[test]
 fn a_worker_with_few_descriptors_has_fewer_slots_or_pops_nothing() {
-    let mut site = WorkSite::new();
-    for at in 0..12 {
-        site.put("u", &format!("{at}"), "{}");
-    }
+    let site = WorkSite::with_numbered_jobs("u", 12);
     let limited = |limit: u64, options: &str| {
         let qless = site.qless();
         let mut shell = std::process::Command::new("/bin/sh");
@@ -920,5 +888,5 @@ fn a_program_that_cannot_be_started_for_want_of_descriptors_gives_its_job_back()
     prlimit(Some(worker.pid()), Resource::Nofile, limit(1024)).unwrap();
     site.until_state("a", "complete");
     assert_eq!(site.job("a")["remaining"], 0);
-    assert_eq!(worker.stop().code, 0);
+    worker.stop().exits(0);
 }

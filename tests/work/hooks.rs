@@ -9,26 +9,6 @@ use crate::support::redis::Redis;
 use crate::support::work::{WorkSite, is_alive, until};
 
 #[test]
-fn a_failing_start_hook_ends_the_work_before_a_job_is_popped() {
-    let redis = Redis::start();
-    redis.qless().run("put q K --jid j").ok();
-    redis.qless().session(expect![[r#"
-        $ qless work q --drain --on-start 'exit 3' -- true
-        --- stderr
-        error: `--on-start` failed: exit status: 3
-        hint: no job was popped
-        --- exit 1
-    "#]]);
-    assert!(
-        redis
-            .qless()
-            .run("get j -o json")
-            .ok()
-            .contains("\"waiting\"")
-    );
-}
-
-#[test]
 fn hooks_inherit_no_password() {
     let redis = Redis::start();
     redis.qless().run("put q K --jid j").ok();
@@ -39,25 +19,6 @@ fn hooks_inherit_no_password() {
         .env("QLESS_SENTINEL_PASSWORD", "secret")
         .run(&line);
     assert_eq!(ran.exits(8).stdout(), "password: \npassword: \n");
-}
-
-#[test]
-fn hooks_after_a_crash_and_a_failure_know_what_happened() {
-    let redis = Redis::start();
-    redis.qless().run("put q K --jid j").ok();
-    let crash = "'echo \"crash $QLESS_SLOT $QLESS_SIGNAL $QLESS_FAILURE\"; exit 4'";
-    let exhausted = "'echo \"failed $QLESS_JID $QLESS_QUEUE $QLESS_KLASS $QLESS_FAILURE\"'";
-    let line = format!("work q --drain --on-crash {crash} --on-exhausted {exhausted} --");
-    let ran = redis
-        .qless()
-        .run(&format!("{line} sh -c 'echo oh >&2; kill -SEGV $$'"));
-    assert!(
-        ran.stderr()
-            .contains("warning: `--on-crash` ended with exit code 4\n")
-    );
-    let mut lines: Vec<String> = ran.stdout().lines().map(str::to_owned).collect();
-    lines.sort();
-    assert_eq!(lines, ["crash 1 SEGV oh", "failed j q K signal-SEGV: oh"]);
 }
 
 #[test]
@@ -96,8 +57,7 @@ fn must_be_gone(site: &WorkSite) {
 
 #[test]
 fn a_signal_stops_a_start_hook_that_hangs() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let hook = "sleep 300 & echo $! > $D/child; echo $$ > $D/pid; wait";
     let line = format!("mail --kill-after 1h --on-start '{hook}'");
     let worker = site.start(&line, "true");
@@ -124,19 +84,16 @@ fn a_start_hook_that_ignores_sigterm_is_killed() {
         if signals > 1 {
             worker.signal_again(Signal::INT);
         }
-        let ended = worker.end();
-        assert_eq!(ended.code, code, "{}", ended.stderr);
+        worker.end().exits(code);
         must_be_gone(&site);
     }
 }
 
 #[test]
 fn a_hook_that_hangs_does_not_hold_up_the_end_of_the_work() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let line = format!("mail --drain --kill-after 300ms --on-exhausted '{STUBBORN}' -- false");
-    let ended = site.start(&line, "").end();
-    assert_eq!(ended.code, 8, "{}", ended.stderr);
+    let ended = site.start(&line, "").end().exits(8);
     let line = "warning: stopping 1 hook still running\n";
     ended.says(line);
     must_be_gone(&site);
@@ -145,8 +102,7 @@ fn a_hook_that_hangs_does_not_hold_up_the_end_of_the_work() {
 #[test]
 fn the_second_signal_stops_hooks_and_the_third_kills_them() {
     for (hook, signals) in [("echo $$ > $D/pid; exec sleep 300", 2), (STUBBORN, 3)] {
-        let mut site = WorkSite::new();
-        site.put("mail", "a", "{}");
+        let mut site = WorkSite::with_jobs("mail", &["a"]);
         let line = format!("mail --kill-after 1h --on-exhausted '{hook}' -- false");
         let mut worker = site.start(&line, "");
         site.until_lines("pid", 1);
@@ -158,8 +114,7 @@ fn the_second_signal_stops_hooks_and_the_third_kills_them() {
         if signals > 2 {
             worker.signal_again(Signal::TERM);
         }
-        let ended = worker.end();
-        assert_eq!(ended.code, 143, "{}", ended.stderr);
+        let ended = worker.end().exits(143);
         let line = "error: stopped by a second signal; no job was unfinished\n";
         assert!(ended.stderr.ends_with(line), "{}", ended.stderr);
         let pid = site.pid("pid");

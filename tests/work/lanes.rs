@@ -68,8 +68,7 @@ fn k2_eight_workers_run_the_jobs_of_eight_keys_at_the_same_time() {
     let mut start = |host| site.start(&format!("orders --worker host-{host} --count 2"), script);
     let workers: Vec<Worker> = (0..8).map(|at| start(at % 2)).collect();
     for worker in workers {
-        let ended = worker.end();
-        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        worker.end().exits(0);
     }
     for key in 0..8 {
         assert_eq!(site.state(&format!("{key}-1")), "complete");
@@ -134,8 +133,8 @@ fn k14_workers_come_and_go_during_the_load_without_a_break_in_the_order() {
     let third = site.start("orders -c 3 --poll 1h --persistent", PERSISTENT);
     until("a third has ended", || ended(&site) >= 28);
     assert!(!first.has_ended());
-    assert_eq!(first.stop().code, 0);
-    assert_eq!(third.stop().code, 0);
+    first.stop().exits(0);
+    third.stop().exits(0);
     // What the others left is not left to a poll: this worker goes on with it.
     let fourth = site.start("orders -c 8 --poll 1h", LEDGER);
     until("all have ended", || ended(&site) == 80);
@@ -183,7 +182,7 @@ fn k16_a_signal_lets_the_running_job_finish_and_leaves_its_lane_in_order() {
     let mut worker = worker;
     worker.until_says("1 job is still running");
     std::fs::write(site.dir().join("go"), "").unwrap();
-    assert_eq!(worker.end().code, 0);
+    worker.end().exits(0);
     assert_eq!(site.words("ledger"), "start 0-0 end 0-0");
     assert_eq!(
         ["0-0", "0-1", "0-2"].map(|jid| site.state(jid)),
@@ -269,7 +268,7 @@ fn a_process_knows_its_lane_and_a_later_grant_has_a_larger_fence() {
         .env("QLESS_FENCE", "99")
         .env("QLESS_KEY", "outer");
     let worker = site.start_as(&outer, "orders --drain", script);
-    assert_eq!(worker.end().code, 0);
+    worker.end().exits(0);
     expect![[r#"
         a 1 orders/customer 7
         a 3 orders/customer 7

@@ -32,7 +32,7 @@ fn a_job_that_runs_longer_than_its_lock_keeps_it() {
         assert_eq!(site.client.pop("mail", "other", 1), [""; 0]);
         thread::sleep(millis(100));
     }
-    assert_eq!(worker.end().code, 0);
+    worker.end().exits(0);
     assert_eq!(
         (site.words("ran").as_str(), site.state("a").as_str()),
         ("x", "complete")
@@ -44,21 +44,24 @@ fn a_job_that_runs_longer_than_its_lock_keeps_it() {
 #[test]
 fn the_first_signal_lets_jobs_end_and_pops_nothing_more() {
     let mut site = WorkSite::new();
-    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+    // With `--count 1`, the last job is popped already.
+    for (flags, signal) in [
+        ("", Signal::INT),
+        ("", Signal::TERM),
+        ("", Signal::HUP),
+        ("--count 1", Signal::TERM),
+    ] {
         site.put("mail", "a", "{}");
         site.put("mail", "b", "{}");
-        let mut worker = site.start(
-            "mail",
-            "echo $QLESS_JID >> $D/ran; until test -e $D/go; do sleep 0.02; done",
-        );
+        let script = "echo $QLESS_JID >> $D/ran; until test -e $D/go; do sleep 0.02; done";
+        let mut worker = site.start(&format!("mail {flags}"), script);
         site.until_lines("ran", 1);
         worker.signal(signal);
         worker.until_says(
             "stopping: 1 job is still running; a second signal stops it and gives it back",
         );
         std::fs::write(site.dir().join("go"), "").unwrap();
-        let ended = worker.end();
-        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        worker.end().exits(0);
         assert_eq!(site.words("ran"), "a");
         assert_eq!([site.state("a"), site.state("b")], ["complete", "waiting"]);
         for name in ["go", "ran"] {
@@ -66,21 +69,6 @@ fn the_first_signal_lets_jobs_end_and_pops_nothing_more() {
         }
     }
     site.must_be_clean();
-}
-
-#[test]
-fn the_first_signal_after_the_last_pop_lets_the_job_end_too() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
-    let script = "echo x >> $D/ran; until test -e $D/go; do sleep 0.02; done";
-    let mut worker = site.start("mail --count 1", script);
-    site.until_lines("ran", 1);
-    worker.signal(Signal::TERM);
-    worker
-        .until_says("stopping: 1 job is still running; a second signal stops it and gives it back");
-    std::fs::write(site.dir().join("go"), "").unwrap();
-    assert_eq!(worker.end().code, 0);
-    assert_eq!(site.state("a"), "complete");
 }
 
 #[test]
@@ -103,7 +91,7 @@ fn a_worker_that_stood_still_beyond_its_locks_ends_its_programs() {
     site.client
         .call(&["complete", "a", "other", "mail", "{}"])
         .unwrap();
-    assert_eq!(worker.stop().code, 0);
+    worker.stop().exits(0);
     assert_eq!(site.state("a"), "complete");
     site.must_be_clean();
 }
@@ -128,14 +116,13 @@ fn what_a_program_answers_after_its_lock_expired_is_not_written_by_a_worker_that
     worker.signal(Signal::CONT);
     worker.until_says("lost      a of mail");
     assert_eq!(site.job("a")["worker"], "other");
-    assert_eq!(worker.stop().code, 0);
+    worker.stop().exits(0);
 }
 
 /// timeout(1), systemd and process managers signal a process and then its group.
 #[test]
 fn signals_within_a_second_are_one() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let script = "echo x >> $D/ran; until test -e $D/go; do sleep 0.02; done";
     let mut worker = site.start("mail", script);
     site.until_lines("ran", 1);
@@ -144,8 +131,7 @@ fn signals_within_a_second_are_one() {
         worker.until_says("stopping: 1 job is still running");
     }
     std::fs::write(site.dir().join("go"), "").unwrap();
-    let ended = worker.end();
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    worker.end().exits(0);
     assert_eq!(site.state("a"), "complete");
     site.must_be_clean();
 }
@@ -161,8 +147,7 @@ fn the_second_signal_gives_jobs_back_without_a_retry() {
         site.until_lines("ran", 2);
         worker.signal(signal);
         worker.signal_again(signal);
-        let ended = worker.end();
-        assert_eq!(ended.code, code, "{}", ended.stderr);
+        let ended = worker.end().exits(code);
         assert_eq!(site.words("got"), "TERM TERM");
         for jid in ["a", "b"] {
             assert_eq!(site.state(jid), "stalled");
@@ -180,16 +165,14 @@ fn the_second_signal_gives_jobs_back_without_a_retry() {
 
 #[test]
 fn a_program_that_ignores_sigterm_is_killed_after_a_while() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let script = "trap '' TERM; echo $$ > $D/pid; sleep 1000 & echo $! > $D/child; while :; do sleep 0.05; done";
     let mut worker = site.start("mail --kill-after 300ms", script);
     site.until_lines("child", 1);
     worker.signal(Signal::TERM);
     worker.until_says("stopping");
     worker.signal_again(Signal::TERM);
-    let ended = worker.end();
-    assert_eq!(ended.code, 143, "{}", ended.stderr);
+    worker.end().exits(143);
     for name in ["pid", "child"] {
         let pid = site.pid(name);
         until("the group is gone", || !is_alive(pid));
@@ -199,8 +182,7 @@ fn a_program_that_ignores_sigterm_is_killed_after_a_while() {
 
 #[test]
 fn two_signals_end_the_work_while_the_server_is_away() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let script = "echo $$ > $D/pid; exec sleep 300";
     let mut worker = site.start("mail --kill-after 1h --timeout 500ms", script);
     site.until_lines("pid", 1);
@@ -208,8 +190,7 @@ fn two_signals_end_the_work_while_the_server_is_away() {
     worker.signal(Signal::TERM);
     worker.until_says("stopping");
     worker.signal_again(Signal::TERM);
-    let ended = worker.end();
-    assert_eq!(ended.code, 143, "{}", ended.stderr);
+    let ended = worker.end().exits(143);
     let line = "error: stopped by a second signal; 1 job could not be given back; \
                 it comes back when its lock expires\n";
     assert!(ended.stderr.ends_with(line), "{}", ended.stderr);
@@ -219,8 +200,7 @@ fn two_signals_end_the_work_while_the_server_is_away() {
 
 #[test]
 fn the_third_signal_waits_neither_for_commands_nor_for_the_server() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let script = "trap 'echo TERM >> $D/got' TERM; echo $$ > $D/pid; while :; do sleep 0.02; done";
     let mut worker = site.start("mail --kill-after 1h --timeout 1h", script);
     site.until_lines("pid", 1);
@@ -230,8 +210,7 @@ fn the_third_signal_waits_neither_for_commands_nor_for_the_server() {
     worker.signal_again(Signal::TERM);
     site.until_lines("got", 1);
     worker.signal_again(Signal::TERM);
-    let ended = worker.end();
-    assert_eq!(ended.code, 143, "{}", ended.stderr);
+    let ended = worker.end().exits(143);
     ended.says("1 job could not be given back");
     let pid = site.pid("pid");
     until("the command is gone", || !is_alive(pid));
@@ -240,8 +219,7 @@ fn the_third_signal_waits_neither_for_commands_nor_for_the_server() {
 
 #[test]
 fn sigttin_shows_what_runs() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let mut worker = site.start(
         "mail -c 2",
         "echo x >> $D/ran; until test -e $D/go; do sleep 0.02; done",
@@ -252,7 +230,7 @@ fn sigttin_shows_what_runs() {
     worker.says("slot 1: `a` of queue `mail` for ");
     worker.says("slot 2: free");
     std::fs::write(site.dir().join("go"), "").unwrap();
-    assert_eq!(worker.stop().code, 0);
+    worker.stop().exits(0);
     assert_eq!(site.state("a"), "complete");
 }
 
@@ -276,8 +254,7 @@ fn a_cancelled_job_is_stopped_and_nothing_is_written() {
         site.client.call(&["cancel", jid]).unwrap();
         until("the program is gone", || !is_alive(pid));
         worker.until_says("cancelled");
-        let ended = worker.stop();
-        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let ended = worker.stop().exits(0);
         ended.says("1 lost");
         assert_eq!(site.state(jid), "gone");
         std::fs::remove_file(site.dir().join("pids")).unwrap();
@@ -288,8 +265,7 @@ fn a_cancelled_job_is_stopped_and_nothing_is_written() {
 
 #[test]
 fn a_job_whose_lock_is_revoked_is_stopped_and_runs_again() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let script =
         "echo $$ >> $D/ran; test $(wc -l < $D/ran) = 2 && exit 0; while :; do sleep 0.02; done";
     let worker = site.start("mail --count 2 -c 2 --poll 20ms", script);
@@ -298,8 +274,7 @@ fn a_job_whose_lock_is_revoked_is_stopped_and_runs_again() {
     site.client.call(&["timeout", "a"]).unwrap();
     site.until_state("a", "complete");
     until("the first run is gone", || !is_alive(pid));
-    let ended = worker.end();
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    worker.end().exits(0);
     assert_eq!(site.file("ran").lines().count(), 2);
     site.must_be_clean();
 }
@@ -328,17 +303,13 @@ fn programs_end_before_another_worker_can_have_their_jobs() {
     worker.until_says("the server replies again after");
     site.until_state("a", "complete");
     worker.signal(Signal::TERM);
-    let ended = worker.end();
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    worker.end().exits(0);
     site.must_be_clean();
 }
 
 #[test]
 fn jobs_run_on_while_the_server_is_away_and_their_ends_are_written_then() {
-    let mut site = WorkSite::new();
-    for at in 0..4 {
-        site.put("mail", &format!("{at}"), "{}");
-    }
+    let mut site = WorkSite::with_numbered_jobs("mail", 4);
     let script = "echo $QLESS_JID >> $D/ran; sleep 0.3; echo $QLESS_JID >> $D/done";
     let mut worker = site.start("mail -c 2 --poll 100ms --timeout 300ms", script);
     site.until_lines("ran", 2);
@@ -349,8 +320,7 @@ fn jobs_run_on_while_the_server_is_away_and_their_ends_are_written_then() {
     for at in 0..4 {
         site.until_state(&format!("{at}"), "complete");
     }
-    let ended = worker.stop();
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let ended = worker.stop().exits(0);
     assert_eq!(
         ended
             .stderr
@@ -385,8 +355,7 @@ fn a_server_that_restarts_with_its_data_loses_no_job() {
     for at in 0..30 {
         site.until_state(&format!("{at:02}"), "complete");
     }
-    let ended = worker.stop();
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    worker.stop().exits(0);
     // An ending whose reply was lost is settled, and no program ran twice.
     assert_eq!(site.file("ran").lines().count(), 30);
     site.must_be_clean();
@@ -394,17 +363,13 @@ fn a_server_that_restarts_with_its_data_loses_no_job() {
 
 #[test]
 fn a_script_flush_is_not_noticed() {
-    let mut site = WorkSite::new();
-    for at in 0..30 {
-        site.put("mail", &format!("{at}"), "{}");
-    }
+    let mut site = WorkSite::with_numbered_jobs("mail", 30);
     let worker = site.start("mail -c 2 --drain", "echo x >> $D/ran");
     for lines in [2, 10, 20] {
         site.until_lines("ran", lines);
         site.redis.send(&["SCRIPT", "FLUSH"]);
     }
-    let ended = worker.end();
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let ended = worker.end().exits(0);
     assert!(!ended.stderr.contains("warning"), "{}", ended.stderr);
     assert_eq!(site.file("ran").lines().count(), 30);
     site.must_be_clean();
@@ -424,8 +389,7 @@ fn programs_of_a_worker_that_is_killed_end_and_their_jobs_come_back() {
     until("the program is gone", || !is_alive(pid));
     assert_eq!(site.state("a"), "running");
     let worker = site.start("mail --count 1 --poll 100ms", script);
-    let ended = worker.end();
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    worker.end().exits(0);
     assert_eq!(
         (
             site.state("a").as_str(),
@@ -482,10 +446,7 @@ fn jobs_of_a_pop_whose_reply_was_lost_run_at_once_and_once() {
 fn an_ending_whose_reply_came_late_and_was_lost_is_reported_as_what_it_was() {
     let mut lost = 0;
     for in_turn in 6..10 {
-        let mut site = WorkSite::new();
-        for jid in ["a", "b", "c"] {
-            site.put("mail", jid, "{}");
-        }
+        let mut site = WorkSite::with_jobs("mail", &["a", "b", "c"]);
         // The ending is in the history two seconds before the worker can ask what became of it.
         let port = proxy_then(site.redis.socket(), Cut::After(in_turn), || {
             std::thread::sleep(Duration::from_secs(2));
@@ -510,8 +471,7 @@ fn an_ending_whose_reply_came_late_and_was_lost_is_reported_as_what_it_was() {
 
 #[test]
 fn much_output_is_passed_on_in_little_memory() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let script = "head -c 40000000 /dev/zero | tr '\\0' 'x' >&2; head -c 40000000 /dev/zero; echo last words >&2; touch $D/written; until test -e $D/go; do sleep 0.02; done; exit 1";
     let qless = site.qless();
     let mut command = qless.command();
@@ -556,8 +516,7 @@ fn a_program_may_close_its_descriptors() {
 
 #[test]
 fn a_process_that_a_program_leaves_behind_delays_nothing() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let script = "sleep 20 & echo $! > $D/pid; (setsid sleep 20 & echo $! > $D/away)";
     let begun = Instant::now();
     site.work("mail --drain", script).exits(0);

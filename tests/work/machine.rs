@@ -90,6 +90,13 @@ impl Worker {
         Worker::new(config, &[("q", 1)], QueueOrder::Ordered)
     }
 
+    /// The worker after a first turn that brought these jobs.
+    fn with_jobs(mut self, jids: &[&str]) -> Worker {
+        self.act();
+        self.reply(0.0, jids);
+        self
+    }
+
     /// What it does now.
     fn act(&mut self) -> String {
         let mut actions = self.machine.stop_overdue_processes(self.now);
@@ -270,9 +277,7 @@ fn one_call_ends_a_job_and_pops_the_next() {
 
 #[test]
 fn what_ends_while_a_call_is_under_way_goes_into_the_next_one() {
-    let mut worker = Worker::single(3);
-    worker.act();
-    worker.reply(0.0, &["a", "b", "c"]);
+    let mut worker = Worker::single(3).with_jobs(&["a", "b", "c"]);
     // An ending waits at most 5 ms for others.
     expect![""].assert_eq(&worker.at(1.0, ended(0, 0)));
     assert_eq!(worker.machine.next_action_due(), 1.005);
@@ -320,9 +325,7 @@ fn endings_of_short_jobs_wait_for_others_as_long_as_a_call_of_all_takes() {
 
 #[test]
 fn an_empty_queue_is_polled_and_a_put_ends_the_wait() {
-    let mut worker = Worker::single(1);
-    worker.act();
-    worker.reply(0.0, &[]);
+    let mut worker = Worker::single(1).with_jobs(&[]);
     assert_eq!(worker.machine.next_action_due(), 5.0);
     expect![""].assert_eq(&worker.later(4.9));
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.later(5.0));
@@ -377,9 +380,7 @@ fn queues_take_turns_by_their_weights() {
 
 #[test]
 fn locks_are_extended_at_a_third_of_their_time_and_together() {
-    let mut worker = Worker::single(2);
-    worker.act();
-    worker.reply(0.0, &["a"]);
+    let mut worker = Worker::single(2).with_jobs(&["a"]);
     worker.reply(3.0, &["b"]);
     assert_eq!(worker.machine.next_action_due(), 5.0);
     worker.later(5.0);
@@ -397,9 +398,7 @@ fn locks_are_extended_at_a_third_of_their_time_and_together() {
 
 #[test]
 fn a_process_is_gone_before_another_worker_may_get_its_job() {
-    let mut worker = Worker::single(1);
-    worker.act();
-    worker.reply(0.0, &["a"]);
+    let mut worker = Worker::single(1).with_jobs(&["a"]);
     expect!["extend: a\n"].assert_eq(&worker.later(20.0));
     worker
         .at(30.0, Event::Extended(Err(failure(true))))
@@ -427,9 +426,7 @@ fn a_process_is_gone_before_another_worker_may_get_its_job() {
 
 #[test]
 fn a_cancelled_job_stops_its_process_and_nothing_is_written() {
-    let mut worker = Worker::single(1);
-    worker.act();
-    worker.reply(0.0, &["a"]);
+    let mut worker = Worker::single(1).with_jobs(&["a"]);
     // A notice is a reason to ask.
     expect!["extend: a\n"].assert_eq(&worker.at(1.0, Event::Notice(name("a"))));
     let cancelled = Event::Extended(Ok(vec![LockExtensionOutcome::Gone]));
@@ -443,9 +440,7 @@ fn a_cancelled_job_stops_its_process_and_nothing_is_written() {
 
 #[test]
 fn a_notice_about_an_earlier_lock_stops_nothing() {
-    let mut worker = Worker::single(1);
-    worker.act();
-    worker.reply(0.0, &["a"]);
+    let mut worker = Worker::single(1).with_jobs(&["a"]);
     let notice = || Event::Notice(name("a"));
     expect!["extend: a\n"].assert_eq(&worker.at(1.0, notice()));
     // The reply may be older than the second notice.
@@ -561,9 +556,7 @@ fn a_process_that_stays_may_leave_a_lost_job_and_go_on() {
 
 #[test]
 fn the_end_of_a_process_that_stays_fails_the_jobs_that_it_has() {
-    let mut worker = Worker::persistent(2);
-    worker.act();
-    worker.reply(0.0, &["a", "b"]);
+    let mut worker = Worker::persistent(2).with_jobs(&["a", "b"]);
     worker.at(1.0, answer("a"));
     worker.reply(1.0, &[]);
     worker.at(2.0, ended(0, 0)).shows(expect![[r#"
@@ -655,9 +648,7 @@ fn a_refused_argument_fails_its_job_only() {
 
 #[test]
 fn a_machine_without_room_gives_the_job_back_and_waits() {
-    let mut worker = Worker::single(1);
-    worker.act();
-    worker.reply(0.0, &["a"]);
+    let mut worker = Worker::single(1).with_jobs(&["a"]);
     let busy = Event::NotStarted {
         slot: 0,
         why: StartFailure::Busy("no process left".to_owned()),
@@ -672,9 +663,7 @@ fn a_machine_without_room_gives_the_job_back_and_waits() {
 
 #[test]
 fn the_first_signal_drains_and_the_second_gives_jobs_back() {
-    let mut worker = Worker::single(2);
-    worker.act();
-    worker.reply(0.0, &["a", "b"]);
+    let mut worker = Worker::single(2).with_jobs(&["a", "b"]);
     expect!["* Stopping { running: 2 }\n"].assert_eq(&worker.at(1.0, Event::Stop));
     expect!["turn: [a complete] pop 0 from \n"].assert_eq(&worker.at(2.0, ended(0, 0)));
     expect!["* Completed a\n"].assert_eq(&worker.reply(2.1, &[]));
@@ -694,9 +683,7 @@ fn the_first_signal_drains_and_the_second_gives_jobs_back() {
 
 #[test]
 fn a_stopped_worker_leaves_its_jobs_to_a_server_that_is_away() {
-    let mut worker = Worker::single(1);
-    worker.act();
-    worker.reply(0.0, &["a"]);
+    let mut worker = Worker::single(1).with_jobs(&["a"]);
     worker.at(1.0, Event::Stop);
     expect!["SIGTERM 0\n"].assert_eq(&worker.at(2.0, Event::Stop));
     // The time begins when no process is left.
@@ -712,9 +699,7 @@ fn a_stopped_worker_leaves_its_jobs_to_a_server_that_is_away() {
 
 #[test]
 fn a_third_signal_kills_and_ends_at_once_if_the_server_is_away() {
-    let mut worker = Worker::single(1);
-    worker.act();
-    worker.reply(0.0, &["a"]);
+    let mut worker = Worker::single(1).with_jobs(&["a"]);
     worker.later(20.0);
     worker.at(30.0, Event::Extended(Err(failure(true))));
     worker.at(30.01, Event::Stop);
@@ -747,9 +732,7 @@ fn a_slot_without_a_directory_ends_the_work_at_the_third_time() {
 
 #[test]
 fn a_job_that_runs_again_when_its_earlier_lock_is_released_is_stopped() {
-    let mut worker = Worker::single(1);
-    worker.act();
-    worker.reply(0.0, &["a"]);
+    let mut worker = Worker::single(1).with_jobs(&["a"]);
     worker.later(20.0);
     worker.at(30.0, Event::Extended(Err(failure(true))));
     worker.later(30.1);
@@ -775,9 +758,7 @@ fn a_job_that_runs_again_when_its_earlier_lock_is_released_is_stopped() {
 
 #[test]
 fn a_job_whose_end_could_not_be_written_in_time_is_released() {
-    let mut worker = Worker::single(1);
-    worker.act();
-    worker.reply(0.0, &["a"]);
+    let mut worker = Worker::single(1).with_jobs(&["a"]);
     worker.later(20.0);
     // The server may have extended the lock.
     worker.at(30.0, Event::Extended(Err(failure(true))));
@@ -799,9 +780,7 @@ fn a_job_whose_end_could_not_be_written_in_time_is_released() {
 
 #[test]
 fn processes_that_stay_end_with_their_input() {
-    let mut worker = Worker::persistent(1);
-    worker.act();
-    worker.reply(0.0, &["a"]);
+    let mut worker = Worker::persistent(1).with_jobs(&["a"]);
     worker.at(0.5, answer("a"));
     worker.reply(0.5, &[]);
     worker.at(1.0, Event::Stop).shows(expect![[r#"
@@ -920,9 +899,7 @@ fn a_count_limits_what_is_popped() {
 
 #[test]
 fn a_turn_whose_reply_is_lost_is_settled_and_its_jobs_are_found() {
-    let mut worker = Worker::single(2);
-    worker.act();
-    worker.reply(0.0, &["a"]);
+    let mut worker = Worker::single(2).with_jobs(&["a"]);
     expect!["turn: [a complete] pop 2 from q:2\n"].assert_eq(&worker.at(1.0, ended(0, 0)));
     worker.at(2.0, Event::FinishAndPop(Err(failure(true))));
     // The locks first.
@@ -975,9 +952,7 @@ fn a_turn_that_was_not_made_is_repeated_with_growing_waits() {
 
 #[test]
 fn lines_that_are_no_answers_are_reported_and_answers_count_once() {
-    let mut worker = Worker::persistent(1);
-    worker.act();
-    worker.reply(0.0, &["a"]);
+    let mut worker = Worker::persistent(1).with_jobs(&["a"]);
     let line = |jid: Option<&str>| Event::Line {
         slot: 0,
         jid: jid.map(name),
@@ -1000,9 +975,7 @@ fn lines_that_are_no_answers_are_reported_and_answers_count_once() {
 
 #[test]
 fn progress_is_logged_at_most_once_in_ten_seconds() {
-    let mut worker = Worker::persistent(1);
-    worker.act();
-    worker.reply(0.0, &["a"]);
+    let mut worker = Worker::persistent(1).with_jobs(&["a"]);
     let progress = |text| Event::Line {
         slot: 0,
         jid: Some(name("a")),
@@ -1135,9 +1108,7 @@ fn completed_jobs_go_to_the_next_queue() {
 
 #[test]
 fn a_search_does_not_bring_a_lost_job_back_beside_its_process() {
-    let mut worker = Worker::single(2);
-    worker.act();
-    worker.reply(0.0, &["a"]);
+    let mut worker = Worker::single(2).with_jobs(&["a"]);
     worker.at(1.0, Event::Put(None));
     worker.at(2.0, Event::Notice(name("a")));
     worker.at(2.0, Event::Extended(Ok(vec![LockExtensionOutcome::Lost])));
@@ -1150,9 +1121,7 @@ fn a_search_does_not_bring_a_lost_job_back_beside_its_process() {
 
 #[test]
 fn a_job_that_the_server_gives_once_more_waits_for_the_end_of_its_first_run() {
-    let mut worker = Worker::single(2);
-    worker.act();
-    worker.reply(0.0, &["a"]);
+    let mut worker = Worker::single(2).with_jobs(&["a"]);
     worker.at(1.0, Event::Put(None));
     // Its lock was taken away, and the notice about that is late.
     worker.reply(1.1, &["a"]).shows(expect![[r#"
@@ -1230,9 +1199,7 @@ fn heartbeats_are_in_time_for_locks_that_became_shorter() {
 
 #[test]
 fn locks_are_extended_while_turns_are_refused() {
-    let mut worker = Worker::single(2);
-    worker.act();
-    worker.reply(0.0, &["a"]);
+    let mut worker = Worker::single(2).with_jobs(&["a"]);
     worker.later(5.0);
     worker.at(5.0, Event::FinishAndPop(Err(refusal(false))));
     let mut extended_at = Vec::new();
@@ -1263,9 +1230,7 @@ fn locks_are_extended_while_turns_are_refused() {
 
 #[test]
 fn a_stopped_worker_whose_jobs_are_not_taken_back_asks_less_and_less_often_and_ends() {
-    let mut worker = Worker::single(1);
-    worker.act();
-    worker.reply(0.0, &["a"]);
+    let mut worker = Worker::single(1).with_jobs(&["a"]);
     worker.at(1.0, Event::Stop);
     worker.at(1.0, Event::Stop);
     let mut seen = worker.at(1.1, ended(0, 143));
@@ -1297,9 +1262,7 @@ fn a_stopped_worker_whose_jobs_are_not_taken_back_asks_less_and_less_often_and_e
 
 #[test]
 fn a_worker_that_ends_while_turns_are_refused_gives_its_lost_jobs_back_first() {
-    let mut worker = Worker::single(2);
-    worker.act();
-    worker.reply(0.0, &["a"]);
+    let mut worker = Worker::single(2).with_jobs(&["a"]);
     worker.later(5.0);
     worker.at(5.0, Event::FinishAndPop(Err(refusal(false))));
     worker.at(6.0, Event::Stop);

@@ -74,10 +74,7 @@ fn value(text: &str, name: &str) -> f64 {
 
 #[test]
 fn a_worker_counts_its_jobs_while_it_works() {
-    let mut site = WorkSite::new();
-    for jid in ["done", "fails", "again", "long"] {
-        site.put("mail", jid, "{}");
-    }
+    let mut site = WorkSite::with_jobs("mail", &["done", "fails", "again", "long"]);
     let script = r#"case $QLESS_JID in
         fails) exit 1;;
         again) exit 75;;
@@ -131,7 +128,7 @@ fn a_worker_counts_its_jobs_while_it_works() {
     std::fs::write(site.dir().join("go"), "").unwrap();
     probe.until_metric("qless_work_jobs_total{queue=\"mail\",result=\"completed\"} 2");
     probe.until_metric("qless_work_busy 0");
-    assert_eq!(worker.stop().code, 0);
+    worker.stop().exits(0);
 }
 
 #[test]
@@ -158,8 +155,7 @@ fn names_of_queues_stay_labels() {
 
 #[test]
 fn a_worker_is_not_ready_but_alive_while_redis_is_frozen() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let poll = Duration::from_millis(100);
     let timeout = Duration::from_millis(300);
     let mut worker = site.start("mail --metrics :0 --poll 100ms --timeout 300ms", "true");
@@ -234,7 +230,7 @@ fn a_worker_whose_loop_is_frozen_is_not_alive() {
     freezer.wait().unwrap();
     probe.until("/livez", "200 OK: ok");
     probe.until("/readyz", "200 OK: ok");
-    assert_eq!(worker.stop().code, 0);
+    worker.stop().exits(0);
 }
 
 #[test]
@@ -252,8 +248,7 @@ fn a_worker_whose_redis_refuses_changes_is_not_ready() {
 
 #[test]
 fn a_worker_is_not_ready_from_the_first_signal_on() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let script = "echo > $D/began; until [ -e $D/go ]; do sleep 0.01; done";
     let mut worker = site.start("mail --metrics :0", script);
     let probe = Probe::of(&mut worker);
@@ -267,7 +262,7 @@ fn a_worker_is_not_ready_from_the_first_signal_on() {
     assert_eq!(probe.ask("/livez"), "200 OK: ok");
     probe.until_metric("qless_work_busy 1");
     std::fs::write(site.dir().join("go"), "").unwrap();
-    assert_eq!(worker.end().code, 0);
+    worker.end().exits(0);
     assert_eq!(site.state("a"), "complete");
     let refused = TcpStream::connect(&probe.address).unwrap_err();
     assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
@@ -290,8 +285,7 @@ fn a_worker_is_not_ready_before_its_first_pop() {
 
 #[test]
 fn an_address_that_is_taken_ends_the_worker_before_it_pops() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let taken = bind("127.0.0.1:0", Default::default());
     let address = taken.url().replace("http://", "");
     let port = address.strip_prefix("127.0.0.1:").unwrap();
@@ -343,10 +337,7 @@ fn only_clients_with_the_token_and_a_known_host_are_answered() {
 
 #[test]
 fn the_listener_ends_with_a_worker_that_has_a_limit() {
-    let mut site = WorkSite::new();
-    for jid in ["a", "b", "c"] {
-        site.put("mail", jid, "{}");
-    }
+    let mut site = WorkSite::with_jobs("mail", &["a", "b", "c"]);
     let socket = site.dir().join("m.sock");
     let count = format!("mail --count 1 --metrics unix:{}", socket.display());
     let ended = site.work(&count, "true");
@@ -360,8 +351,7 @@ fn the_listener_ends_with_a_worker_that_has_a_limit() {
     write!(stream, "GET /livez HTTP/1.0\r\n\r\n").unwrap();
     assert_eq!(summary(&read_to_end(&mut stream)), "200 OK: ok");
     std::fs::write(site.dir().join("go"), "").unwrap();
-    let ended = worker.end();
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    worker.end().exits(0);
     assert!(!socket.exists());
 }
 

@@ -17,10 +17,7 @@ const ANSWER: &str = r#"while read -r line; do
 
 #[test]
 fn processes_stay_and_answer_each_job() {
-    let mut site = WorkSite::new();
-    for at in 0..50 {
-        site.put("mail", &format!("{at}"), "{}");
-    }
+    let site = WorkSite::with_numbered_jobs("mail", 50);
     let script = format!("echo $$ >> $D/started; {ANSWER}");
     site.work("mail --drain --persistent -c 2", &script)
         .exits(0);
@@ -33,8 +30,7 @@ fn processes_stay_and_answer_each_job() {
 
 #[test]
 fn processes_end_as_soon_as_the_last_job_of_a_count_has_ended() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let site = WorkSite::with_jobs("mail", &["a"]);
     let begun = Instant::now();
     site.work("mail --count 1 --persistent", ANSWER).exits(0);
     // No job can come from a queue that no pattern matches, so no process starts.
@@ -53,7 +49,7 @@ fn a_process_starts_when_there_is_a_job_for_it_and_stays() {
         site.put("mail", jid, "{}");
         site.until_state(jid, "complete");
     }
-    assert_eq!(worker.stop().code, 0);
+    worker.stop().exits(0);
     assert_eq!(site.file("started").lines().count(), 1);
     // No job, no process.
     site.work("mail --drain --persistent -c 2", &script)
@@ -111,8 +107,7 @@ fn labels_name_the_jobs_that_a_process_has() {
 
 #[test]
 fn answers_may_come_on_stdout() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let script = ANSWER.replace(">&3", "");
     let ran = site
         .work("mail --drain --persistent --answers stdout", &script)
@@ -125,10 +120,7 @@ fn answers_may_come_on_stdout() {
 
 #[test]
 fn a_process_has_up_to_in_flight_jobs_and_may_answer_in_any_order() {
-    let mut site = WorkSite::new();
-    for at in 0..6 {
-        site.put("mail", &format!("{at}"), "{}");
-    }
+    let mut site = WorkSite::with_numbered_jobs("mail", 6);
     // Answers only when it has three, the last one first.
     let script = r#"jid() { jid=${1#*\"jid\":\"}; echo ${jid%%\"*}; }
         while read -r a && read -r b && read -r c; do
@@ -146,10 +138,7 @@ fn a_process_has_up_to_in_flight_jobs_and_may_answer_in_any_order() {
 
 #[test]
 fn a_process_that_ends_fails_the_jobs_it_held_and_another_one_goes_on() {
-    let mut site = WorkSite::new();
-    for jid in ["7", "KILL", "0", "good"] {
-        site.put("mail", jid, "{}");
-    }
+    let mut site = WorkSite::with_jobs("mail", &["7", "KILL", "0", "good"]);
     let script = r#"read -r line || exit 0
         jid=${line#*\"jid\":\"}; jid=${jid%%\"*}
         echo "about $jid" >&2
@@ -176,10 +165,7 @@ fn a_process_that_ends_fails_the_jobs_it_held_and_another_one_goes_on() {
 
 #[test]
 fn a_process_that_always_dies_is_started_with_growing_pauses() {
-    let mut site = WorkSite::new();
-    for jid in ["a", "b", "c", "d"] {
-        site.put("mail", jid, "{}");
-    }
+    let mut site = WorkSite::with_jobs("mail", &["a", "b", "c", "d"]);
     let begun = Instant::now();
     let mut worker = site.start("mail --persistent", "echo x >> $D/started; exit 1");
     worker.until_says("it starts again in 1s at the earliest");
@@ -191,13 +177,12 @@ fn a_process_that_always_dies_is_started_with_growing_pauses() {
     );
     site.until_state("d", "failed");
     assert_eq!(site.file("started").lines().count(), 4);
-    assert_eq!(worker.stop().code, 0);
+    worker.stop().exits(0);
 }
 
 #[test]
 fn answers_about_other_jobs_and_second_answers_change_nothing() {
-    let mut site = WorkSite::new();
-    site.put("other", "foreign", "{}");
+    let mut site = WorkSite::with_jobs("other", &["foreign"]);
     site.put("mail", "a", "{}");
     site.put("mail", "b", "{}");
     let script = r#"while read -r line; do
@@ -229,10 +214,7 @@ fn answers_about_other_jobs_and_second_answers_change_nothing() {
 
 #[test]
 fn an_answer_on_stdout_is_reported_once_with_the_flag_that_has_it_read() {
-    let mut site = WorkSite::new();
-    for jid in ["a", "b"] {
-        site.put("mail", jid, "{}");
-    }
+    let mut site = WorkSite::with_jobs("mail", &["a", "b"]);
     let script = ANSWER.replace(">&3", "");
     let line = "mail --drain --persistent --time-limit 800ms --retry-on any --retry-delay 1h";
     let ran = site.work(line, &script).exits(0);
@@ -275,10 +257,7 @@ fn a_process_over_the_time_limit_gives_the_jobs_back_that_it_has_not_read() {
 
 #[test]
 fn a_process_that_crashes_retries_its_jobs_if_that_is_asked_for() {
-    let mut site = WorkSite::new();
-    for jid in ["0", "7", "KILL"] {
-        site.put("mail", jid, "{}");
-    }
+    let mut site = WorkSite::with_jobs("mail", &["0", "7", "KILL"]);
     let script = r#"read -r line || exit 0; jid=${line#*\"jid\":\"}; jid=${jid%%\"*}
         case $jid in KILL) kill -KILL $$;; *) exit $jid;; esac"#;
     let line = "mail --drain --persistent -c 3 --retry-on crash --retry-delay 1h";
@@ -291,10 +270,7 @@ fn a_process_that_crashes_retries_its_jobs_if_that_is_asked_for() {
 
 #[test]
 fn an_answer_with_members_that_do_not_apply_counts_and_is_reported_once() {
-    let mut site = WorkSite::new();
-    for jid in ["a", "b", "late", "bad"] {
-        site.put("mail", jid, "{}");
-    }
+    let mut site = WorkSite::with_jobs("mail", &["a", "b", "late", "bad"]);
     let script = r#"while read -r line; do
             jid=${line#*\"jid\":\"}; jid=${jid%%\"*}
             case $jid in
@@ -328,10 +304,7 @@ fn an_answer_with_members_that_do_not_apply_counts_and_is_reported_once() {
 
 #[test]
 fn an_answer_that_cannot_be_read_fails_the_job_that_it_names() {
-    let mut site = WorkSite::new();
-    for jid in ["word", "data", "retry", "group"] {
-        site.put("mail", jid, "{}");
-    }
+    let mut site = WorkSite::with_jobs("mail", &["word", "data", "retry", "group"]);
     let script = r#"while read -r line; do
             jid=${line#*\"jid\":\"}; jid=${jid%%\"*}
             case $jid in
@@ -370,8 +343,7 @@ fn a_job_that_is_never_answered_is_given_back_by_the_second_signal() {
     std::thread::sleep(Duration::from_millis(100));
     assert_eq!(site.state("a"), "running");
     worker.signal_again(Signal::INT);
-    let ended = worker.end();
-    assert_eq!(ended.code, 130, "{}", ended.stderr);
+    worker.end().exits(130);
     // So the core calls a job whose lock was revoked: it waits.
     assert_eq!(
         (
@@ -400,7 +372,7 @@ fn a_retry_without_a_delay_waits_for_the_retry_delay() {
         );
         let worker = site.start("mail --persistent --retry-delay 1h --poll 60s", &script);
         site.until_state(jid, state);
-        assert_eq!(worker.stop().code, 0);
+        worker.stop().exits(0);
     }
     let due = |jid: &str| -> f64 {
         redis::cmd("ZSCORE")
@@ -420,8 +392,7 @@ fn a_retry_without_a_delay_waits_for_the_retry_delay() {
 #[test]
 fn a_retry_with_a_wrong_delay_fails_its_job_and_uses_no_retry() {
     for delay in ["-5", r#"\"1e9999d\""#, r#"\"soon\""#] {
-        let mut site = WorkSite::new();
-        site.put("mail", "a", "{}");
+        let mut site = WorkSite::with_jobs("mail", &["a"]);
         let script = format!(
             r#"while read -r line; do
                 echo x >> $D/runs; echo "{{\"jid\":\"a\",\"result\":\"retry\",\"delay\":{delay}}}" >&3
@@ -440,8 +411,7 @@ fn a_retry_with_a_wrong_delay_fails_its_job_and_uses_no_retry() {
 
 #[test]
 fn progress_is_logged_to_the_history_once_in_ten_seconds() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let script = r#"read -r line
         for at in 1 2 3; do echo "{\"jid\":\"a\",\"progress\":\"page $at\"}" >&3; done
         echo '{"jid":"a","result":"complete"}' >&3; cat >/dev/null"#;
@@ -454,8 +424,7 @@ fn progress_is_logged_to_the_history_once_in_ten_seconds() {
 
 #[test]
 fn a_cancelled_job_is_named_to_its_process_which_goes_on_with_others() {
-    let mut site = WorkSite::new();
-    site.put("mail", "slow", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["slow"]);
     let script = r#"while read -r line; do
             echo "$line" >> $D/in
             case $line in
@@ -473,8 +442,7 @@ fn a_cancelled_job_is_named_to_its_process_which_goes_on_with_others() {
     );
     site.put("mail", "b", "{}");
     site.until_state("b", "complete");
-    let ended = worker.stop();
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    worker.stop().exits(0);
     until("the process ends", || {
         site.file("ended").lines().count() == 1
     });
@@ -519,10 +487,7 @@ fn an_answer_that_the_server_does_not_read_fails_its_job_only() {
 
 #[test]
 fn a_process_that_can_no_longer_answer_is_stopped_and_its_jobs_fail() {
-    let mut site = WorkSite::new();
-    for jid in ["a", "b"] {
-        site.put("mail", jid, "{}");
-    }
+    let mut site = WorkSite::with_jobs("mail", &["a", "b"]);
     // It has answered the first job when it closes the descriptor.
     let script = r#"read -r line; echo '{"jid":"a","result":"complete"}' >&3
         exec 3>&-; echo x >> $D/started; while read -r line; do :; done; sleep 100"#;
@@ -540,8 +505,7 @@ fn a_process_that_can_no_longer_answer_is_stopped_and_its_jobs_fail() {
 
 #[test]
 fn a_process_that_closes_descriptor_3_may_answer_on_stdout() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let script = format!("exec 3>&-; sleep 1.5; {}", ANSWER.replace(">&3", ""));
     let ran = site
         .work("mail --drain --persistent --answers stdout", &script)
@@ -552,8 +516,7 @@ fn a_process_that_closes_descriptor_3_may_answer_on_stdout() {
 
 #[test]
 fn a_process_that_closes_descriptor_3_and_ends_is_judged_by_its_end() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let script = "read -r line || exit 0; exec 3>&-; sleep 0.3; echo why >&2; exit 7";
     site.work("mail --drain --persistent", script);
     assert_eq!(site.failure("a"), "failed exit-7: why");

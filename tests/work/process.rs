@@ -167,8 +167,13 @@ fn sh(script: &str) -> Launch<'static> {
 
 /// Runs a shell script and returns what it left.
 fn run(script: &str) -> Left {
+    run_to_end(sh(script))
+}
+
+/// Runs a program and returns what it left.
+fn run_to_end(launch: Launch<'_>) -> Left {
     let mut programs = Programs::new();
-    programs.start(script);
+    programs.launch(0, launch).unwrap();
     programs.end()
 }
 
@@ -305,13 +310,10 @@ fn stdout_is_captured_up_to_a_limit() {
         (6, CapturedStdout::Whole(b"[1,2]\n".to_vec())),
         (5, CapturedStdout::TooLong),
     ] {
-        let mut programs = Programs::new();
-        let launch = Launch {
+        let left = run_to_end(Launch {
             stdout: StdoutMode::Capture(most),
             ..sh("printf '[1,'; sleep 0.05; echo '2]'")
-        };
-        programs.launch(0, launch).unwrap();
-        let left = programs.end();
+        });
         assert_eq!(left.end.stdout, captured);
         assert_eq!(left.stdout, "");
     }
@@ -355,14 +357,12 @@ fn hundreds_of_megabytes_of_output_need_little_memory() {
 
 #[test]
 fn a_program_need_not_read_its_stdin() {
-    let mut programs = Programs::new();
     for script in ["exit 0", "exec <&-; sleep 0.1", "head -c 5 >/dev/null"] {
-        let launch = Launch {
+        let left = run_to_end(Launch {
             stdin: vec![b'x'; 1 << 20],
             ..sh(script)
-        };
-        programs.launch(0, launch).unwrap();
-        assert_eq!(programs.end().end.exit, ProcessExit::Code(0), "{script}");
+        });
+        assert_eq!(left.end.exit, ProcessExit::Code(0), "{script}");
     }
 }
 
@@ -922,14 +922,11 @@ fn a_relative_program_is_meant_from_here_also_in_a_sandbox() {
     let up: PathBuf = here.components().skip(1).map(|_| "..").collect();
     let relative = up.join(script.strip_prefix("/").unwrap());
     let directory = ProgramDirectory::Sandbox(dir.path().join("boxes"));
-    let mut programs = Programs::new();
-    let launch = Launch {
+    let left = run_to_end(Launch {
         program: relative.as_os_str(),
         directory: &directory,
         ..sh("")
-    };
-    programs.launch(0, launch).unwrap();
-    let left = programs.end();
+    });
     assert!(left.stdout.contains("boxes/slot-1\n"), "{left:?}");
 }
 
@@ -1053,20 +1050,14 @@ fn a_value_that_cannot_be_an_argument_is_refused() {
 
 #[test]
 fn a_longest_argument_and_its_neighbor_are_what_the_system_allows() {
-    let mut programs = Programs::new();
-    let launch = Launch {
-        args: vec!["x".repeat(131_071).into()],
+    let launch = |length: usize| Launch {
+        args: vec!["x".repeat(length).into()],
         program: OsStr::new("true"),
         ..sh("")
     };
-    programs.launch(0, launch).unwrap();
-    assert_eq!(programs.end().end.exit, ProcessExit::Code(0));
-    let launch = Launch {
-        args: vec!["x".repeat(131_072).into()],
-        program: OsStr::new("true"),
-        ..sh("")
-    };
-    let fault = programs.launch(0, launch).unwrap_err();
+    let left = run_to_end(launch(131_071));
+    assert_eq!(left.end.exit, ProcessExit::Code(0));
+    let fault = Programs::new().launch(0, launch(131_072)).unwrap_err();
     assert_eq!(fault.kind, StartFaultScope::Job);
 }
 
@@ -1101,15 +1092,13 @@ fn names_and_data_that_are_not_utf8_are_arguments_byte_for_byte() {
 
 #[test]
 fn a_program_knows_its_job_by_variables() {
-    let mut programs = Programs::new();
-    let launch = Launch {
+    let left = run_to_end(Launch {
         variables: environment::job_variables(&job(), &Name::from("web-1")).unwrap(),
         ..sh(
             "for name in JID QUEUE KLASS TAGS PRIORITY RETRIES_LEFT ATTEMPT WORKER RESULT_FD; \
               do eval \"echo $name = \\$QLESS_$name\"; done; echo \"$QLESS_TAGS\"",
         )
-    };
-    programs.launch(0, launch).unwrap();
+    });
     expect![[r#"
         JID = 9f31c0
         QUEUE = out going
@@ -1123,7 +1112,7 @@ fn a_program_knows_its_job_by_variables() {
         vip
         a b,c
     "#]]
-    .assert_eq(&programs.end().stdout);
+    .assert_eq(&left.stdout);
 }
 
 #[test]

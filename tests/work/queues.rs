@@ -23,11 +23,17 @@ fn three_queues() -> WorkSite {
 const RAN: &str = "echo $QLESS_JID >> $D/ran";
 
 #[test]
-fn ordered_queues_are_emptied_one_after_the_other() {
-    for options in ["", "--order ordered"] {
+fn queues_are_emptied_one_after_the_other_in_turn_or_by_their_weights() {
+    let ordered = "A1 A2 A3 B1 B2 B3 C1 C2 C3";
+    for (line, expected) in [
+        ("A B C", ordered),
+        ("A B C --order ordered", ordered),
+        ("A B C --order round-robin", "A1 B1 C1 A2 B2 C2 A3 B3 C3"),
+        ("A=2 B C --order round-robin", "A1 A2 B1 C1 A3 B2 C2 B3 C3"),
+    ] {
         let site = three_queues();
-        site.work(&format!("A B C --drain {options}"), RAN).exits(0);
-        assert_eq!(site.words("ran"), "A1 A2 A3 B1 B2 B3 C1 C2 C3");
+        site.work(&format!("{line} --drain"), RAN).exits(0);
+        assert_eq!(site.words("ran"), expected, "{line}");
     }
 }
 
@@ -43,27 +49,12 @@ fn a_drain_ends_after_its_number_of_jobs_or_when_there_are_fewer() {
 }
 
 #[test]
-fn queues_in_turn_give_one_job_each() {
-    let site = three_queues();
-    site.work("A B C --drain --order round-robin", RAN).exits(0);
-    assert_eq!(site.words("ran"), "A1 B1 C1 A2 B2 C2 A3 B3 C3");
-}
-
-#[test]
 fn a_batch_takes_queues_in_turn_too() {
     let site = three_queues();
     let script = r#"sed 's/.*"jid":"\([^"]*\)".*/\1/' | sort | tr '\n' ' ' >> $D/ran"#;
     site.work("A B C --drain --order round-robin --batch 3", script)
         .exits(0);
     assert_eq!(site.words("ran").trim(), "A1 B1 C1 A2 B2 C2 A3 B3 C3");
-}
-
-#[test]
-fn a_weight_counts_as_so_many_turns() {
-    let site = three_queues();
-    site.work("A=2 B C --drain --order round-robin", RAN)
-        .exits(0);
-    assert_eq!(site.words("ran"), "A1 A2 B1 C1 A3 B2 C2 B3 C3");
 }
 
 #[test]
@@ -225,15 +216,14 @@ fn an_identifier_pattern_stands_for_its_queues() {
 
 #[test]
 fn patterns_that_are_stored_later_are_found_while_it_works() {
-    let mut site = WorkSite::new();
-    site.put("web-a", "a", "{}");
+    let mut site = WorkSite::with_jobs("web-a", &["a"]);
     let mut worker = site.start("@web --poll 1s", RAN);
     worker.until_says("no identifier pattern `web` is stored");
     site.client
         .call(&["queueIdentifierPatterns.setAll", "web", r#"["web-*"]"#])
         .unwrap();
     site.until_state("a", "complete");
-    assert_eq!(worker.stop().code, 0);
+    worker.stop().exits(0);
 }
 
 #[test]
@@ -260,10 +250,7 @@ fn a_text_that_is_no_number_behind_an_equals_sign_belongs_to_the_name_of_the_que
 
 #[test]
 fn programs_run_in_an_empty_directory_per_slot() {
-    let mut site = WorkSite::new();
-    for at in 0..4 {
-        site.put("mail", &format!("{at}"), "{}");
-    }
+    let site = WorkSite::with_numbered_jobs("mail", 4);
     let script = "ls -A | wc -l >> $D/ran; pwd >> $D/where; mkdir -p .a/b; echo x > .a/b/c; touch file; sleep 0.05";
     site.work(
         &format!("mail --drain -c 2 --sandbox {}/boxes", site.dir().display()),
@@ -321,7 +308,7 @@ fn a_sandbox_that_cannot_be_used_gives_the_jobs_back() {
     std::fs::remove_file(&slot).unwrap();
     site.until_state("a", "complete");
     assert_eq!(site.words("ran"), "ran");
-    assert_eq!(worker.stop().code, 0);
+    worker.stop().exits(0);
     site.must_be_clean();
 }
 
@@ -346,8 +333,7 @@ fn a_slot_directory_that_cannot_be_used_three_times_in_a_row_ends_the_work() {
             "mail --drain --poll 50ms --sandbox {}/boxes",
             site.dir().display()
         );
-        let ended = site.start(&line, "echo ran > $D/ran").end();
-        assert_eq!(ended.code, 1, "{}", ended.stderr);
+        let ended = site.start(&line, "echo ran > $D/ran").end().exits(1);
         let stderr = ended.stderr.replace(site.dir().to_str().unwrap(), "$D");
         let why = "error: three starts in a row found no directory for their slot: \
                    cannot use the sandbox `$D/boxes/slot-1`: it is not a directory\n\
@@ -364,8 +350,7 @@ fn a_slot_directory_that_cannot_be_used_three_times_in_a_row_ends_the_work() {
 
 #[test]
 fn a_sandbox_that_cannot_be_a_directory_is_refused_before_any_pop() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     std::fs::write(site.dir().join("file"), "").unwrap();
     let mut refusals = String::new();
     for dir in ["file", "file/below"] {
@@ -383,8 +368,7 @@ fn a_sandbox_that_cannot_be_a_directory_is_refused_before_any_pop() {
 
 #[test]
 fn programs_share_a_directory_and_a_relative_program_is_found_from_outside() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let site = WorkSite::with_jobs("mail", &["a"]);
     std::fs::create_dir(site.dir().join("in")).unwrap();
     site.work(
         &format!("mail --drain --chdir {}/in", site.dir().display()),
@@ -396,8 +380,7 @@ fn programs_share_a_directory_and_a_relative_program_is_found_from_outside() {
 
 #[test]
 fn a_start_hook_that_fails_ends_the_work_before_any_pop() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     let ran = site
         .work("mail --drain --on-start 'echo no disk >&2; exit 4'", RAN)
         .exits(1);
@@ -417,8 +400,7 @@ fn a_start_hook_that_fails_ends_the_work_before_any_pop() {
 
 #[test]
 fn hooks_run_after_a_failure_and_after_a_crash() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
     site.put_with("mail", "b", "{}", &["retries", "0"]);
     site.put("mail", "c", "{}");
     site.put("mail", "d", "{}");
@@ -445,22 +427,18 @@ fn hooks_run_after_a_failure_and_after_a_crash() {
 }
 
 #[test]
-fn a_hook_that_fails_is_reported_and_changes_nothing() {
-    let mut site = WorkSite::new();
-    site.put("mail", "a", "{}");
-    let ran = site
-        .work("mail --drain --on-exhausted 'exit 9'", "exit 3")
-        .exits(8);
-    ran.says("warning: `--on-exhausted` ended with exit code 9");
-    assert!(site.failure("a").starts_with("failed exit-3"));
+fn hooks_that_fail_are_reported_and_change_nothing() {
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
+    let line = "mail --drain --on-exhausted 'exit 9' --on-crash 'exit 4'";
+    let ran = site.work(line, "echo oh >&2; kill -SEGV $$").exits(8);
+    ran.says("warning: `--on-exhausted` ended with exit code 9\n");
+    ran.says("warning: `--on-crash` ended with exit code 4\n");
+    assert_eq!(site.failure("a"), "failed signal-SEGV: oh");
 }
 
 #[test]
 fn events_are_lines_of_json() {
-    let mut site = WorkSite::new();
-    for jid in ["0", "3", "75", "KILL"] {
-        site.put("mail", jid, "{}");
-    }
+    let site = WorkSite::with_jobs("mail", &["0", "3", "75", "KILL"]);
     let script = "echo out; case $QLESS_JID in [0-9]*) exit $QLESS_JID;; *) kill -KILL $$;; esac";
     let ran = site
         .work("mail --drain --retry-delay 1h -o ndjson", script)
@@ -499,8 +477,7 @@ fn events_are_lines_of_json() {
 
 #[test]
 fn a_put_wakes_an_idle_worker_before_its_next_poll() {
-    let mut site = WorkSite::new();
-    site.put("mail", "first", "{}");
+    let mut site = WorkSite::with_jobs("mail", &["first"]);
     let worker = site.start("mail --poll 60s", "date +%s.%N >> $D/ran");
     site.until_lines("ran", 1);
     // The worker subscribes when it has waited for a moment.
@@ -525,7 +502,7 @@ fn a_put_wakes_an_idle_worker_before_its_next_poll() {
         );
         std::thread::sleep(Duration::from_millis(10 * at as u64));
     }
-    assert_eq!(worker.stop().code, 0);
+    worker.stop().exits(0);
 }
 
 #[test]
@@ -544,11 +521,9 @@ fn a_user_who_may_not_subscribe_is_told_once_and_polls() {
         "-subscribe",
         "-psubscribe",
     ]);
-    let url = site.redis.url();
     let qless = site
         .qless()
-        .env("QLESS_REDIS_URL", format!("{url}?user=worker"))
-        .env("QLESS_REDIS_PASSWORD", "secret");
+        .with_user(&site.redis.url(), "worker", "secret");
     let worker = site.start_as(
         &qless,
         "mail --poll 100ms",
@@ -636,7 +611,7 @@ fn an_idle_worker_of_very_many_queues_makes_few_calls_and_finds_a_job_at_once() 
     );
     site.put("q-7", "first", "{}");
     site.until_lines("ran", 1201);
-    assert_eq!(worker.stop().code, 0);
+    worker.stop().exits(0);
 }
 
 /// `--drain` waits for jobs that another worker may release, and says so once.

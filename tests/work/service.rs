@@ -35,7 +35,7 @@ fn a_service_manager_learns_that_a_worker_is_ready_alive_and_stopping() {
     worker.signal(Signal::TERM);
     let last = std::iter::repeat_with(|| told(&manager)).find(|text| text != "WATCHDOG=1");
     assert_eq!(last.unwrap(), "STOPPING=1");
-    assert_eq!(worker.end().code, 0);
+    worker.end().exits(0);
     // The socket is for qless alone.
     let env = site.file("env");
     assert!(env.contains("QLESS_JID=a"), "{env}");
