@@ -17,10 +17,10 @@ use super::pipe::{
     AnswerLineSplitter, CappedCapture, InputPipe, OutputPipe, PassedOutputAndTail, PipeTarget,
 };
 use super::sandbox::{SlotFolder, SlotSandboxes};
-use super::start_fault::{StartFault, StartFaultScope};
 use super::{ANSWER_DESCRIPTOR, OutputStream, RunningProgram};
 use crate::error::io_message_without_errno;
 use crate::text::Sanitized;
+use crate::work::machine::event::StartFailure;
 use crate::work::parent_death::terminate_when_parent_dies;
 
 /// A program to start.
@@ -69,7 +69,7 @@ impl Launch<'_> {
         sandboxes: &mut SlotSandboxes,
         removed: &[OsString],
         error_bytes: usize,
-    ) -> Result<RunningProgram, StartFault> {
+    ) -> Result<RunningProgram, StartFailure> {
         let (directory, folder) = match self.directory {
             ProgramDirectory::Inherited => (None, None),
             ProgramDirectory::Shared(directory) => (Some(directory.clone()), None),
@@ -81,7 +81,7 @@ impl Launch<'_> {
         };
         let is_sandbox = folder.is_some();
         let exhausted =
-            |fault: io::Error| StartFault::exhausted_system(io_message_without_errno(&fault));
+            |fault: io::Error| StartFailure::exhausted_system(io_message_without_errno(&fault));
         let (answers, writer) = io::pipe().map_err(exhausted)?;
         let mut command = Command::new(program_path_from_working_directory(
             self.program,
@@ -112,7 +112,7 @@ impl Launch<'_> {
         drop(command);
         let mut child = match spawned {
             Ok(child) => child,
-            Err(fault) => return Err(start_fault(self.program, directory.as_deref(), &fault)),
+            Err(fault) => return Err(start_failure(self.program, directory.as_deref(), &fault)),
         };
         let group = Pid::from_child(&child);
         let stdout = match self.stdout {
@@ -207,19 +207,19 @@ fn program_path_from_working_directory(program: &OsStr, directory: Option<&Path>
 }
 
 /// Why the system did not start the program.
-fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> StartFault {
+fn start_failure(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> StartFailure {
     let words = io_message_without_errno(fault);
     match fault.raw_os_error().map(Errno::from_raw_os_error) {
         Some(Errno::AGAIN | Errno::NOMEM | Errno::MFILE | Errno::NFILE) => {
-            return StartFault::exhausted_system(words);
+            return StartFailure::exhausted_system(words);
         }
         Some(Errno::TOOBIG) => {
-            return StartFault::unpassable_job(
-                "the arguments and variables of the job are longer than the system allows",
+            return StartFailure::Job(
+                "the arguments and variables of the job are longer than the system allows".into(),
             );
         }
         None if fault.kind() == io::ErrorKind::InvalidInput => {
-            return StartFault::unpassable_job("an argument or a variable of the job holds NUL");
+            return StartFailure::Job("an argument or a variable of the job holds NUL".into());
         }
         _ => {}
     }
@@ -229,7 +229,7 @@ fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> 
         let directory = Sanitized(directory.as_os_str().as_encoded_bytes());
         let why = io_message_without_errno(&fault);
         let message = format!("cannot change to directory `{directory}`: {why}");
-        return StartFault::new(StartFaultScope::Exec, message);
+        return StartFailure::Program(message);
     }
     let why = match find_in_path(program) {
         None if program.as_encoded_bytes().contains(&b'/') => "it does not exist".into(),
@@ -244,10 +244,7 @@ fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> 
         Some(_) => words,
     };
     let program = Sanitized(program.as_encoded_bytes());
-    StartFault::new(
-        StartFaultScope::Exec,
-        format!("cannot start `{program}`: {why}"),
-    )
+    StartFailure::Program(format!("cannot start `{program}`: {why}"))
 }
 
 /// The file that a program's name means.
