@@ -4,10 +4,11 @@
 use std::collections::VecDeque;
 
 use crate::core::api::read::{OutstandingReads, ReadCommand};
+use crate::core::script::keys::JobCompanionKey;
 use crate::error::Error;
 
 use super::Scanner;
-use super::edges::{EdgeSets, SETS_PER_READ};
+use super::edges::SETS_PER_READ;
 use super::extra_reads::ScannedJob;
 
 /// Maximum number of requests that wait for their replies while this code examines earlier replies.
@@ -30,7 +31,8 @@ pub(super) struct ReadPipeline {
 enum ReadSubject {
     Jobs(Vec<Vec<u8>>),
     JobsWithExtraReads(Vec<ScannedJob>),
-    Edges(EdgeSets, Vec<Vec<u8>>),
+    Dependencies(Vec<Vec<u8>>),
+    Dependents(Vec<Vec<u8>>),
 }
 
 impl Scanner<'_> {
@@ -88,17 +90,15 @@ impl Scanner<'_> {
             let reads = self.extra_reads_of_jobs(&jobs);
             return Some((ReadSubject::JobsWithExtraReads(jobs), reads));
         }
-        for of in [EdgeSets::Dependencies, EdgeSets::Dependents] {
-            let next = &mut self.pipeline;
-            let jids = match of {
-                EdgeSets::Dependencies => &mut next.dependencies,
-                EdgeSets::Dependents => &mut next.dependents,
-            };
-            if !jids.is_empty() {
-                let jids = take_first(jids, max_sets);
-                let reads = self.edge_and_state_reads(of, &jids);
-                return Some((ReadSubject::Edges(of, jids), reads));
-            }
+        if !next.dependencies.is_empty() {
+            let jids = take_first(&mut next.dependencies, max_sets);
+            let reads = self.edge_and_state_reads(JobCompanionKey::Dependencies, &jids);
+            return Some((ReadSubject::Dependencies(jids), reads));
+        }
+        if !next.dependents.is_empty() {
+            let jids = take_first(&mut next.dependents, max_sets);
+            let reads = self.edge_and_state_reads(JobCompanionKey::Dependents, &jids);
+            return Some((ReadSubject::Dependents(jids), reads));
         }
         let jobs = &mut self.pipeline.jobs;
         if jobs.len() < max_jobs && !sends_all || jobs.is_empty() {
@@ -120,12 +120,8 @@ impl Scanner<'_> {
             ReadSubject::JobsWithExtraReads(jobs) => {
                 self.examine_jobs_with_extra_reads(jobs, replies)
             }
-            ReadSubject::Edges(EdgeSets::Dependencies, jids) => {
-                self.match_dependencies_of_jobs(&jids, replies)
-            }
-            ReadSubject::Edges(EdgeSets::Dependents, jids) => {
-                self.match_dependents_of_jobs(&jids, replies)
-            }
+            ReadSubject::Dependencies(jids) => self.match_dependencies_of_jobs(&jids, replies),
+            ReadSubject::Dependents(jids) => self.match_dependents_of_jobs(&jids, replies),
         }?;
         Ok(true)
     }

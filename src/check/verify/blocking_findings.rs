@@ -54,8 +54,8 @@ impl BlockingFindings {
                 .insert(self.hasher.hash_one(&verdict.detail)),
             FindingId::DependencyOneSided => self.note_one_sided_dependency(&verdict.item),
             id => {
-                self.wrong_failure_lists |=
-                    id.is_about_failure_list() || verdict.known_detail == DecisiveDetail::InNoList;
+                self.wrong_failure_lists |= id.is_about_failure_list()
+                    || verdict.decisive_detail() == DecisiveDetail::InNoList;
             }
         }
     }

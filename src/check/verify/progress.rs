@@ -31,11 +31,7 @@ impl VerifyProgress {
 
     /// Waits until `--rate` allows `count` more keys or members. A received signal is an error.
     pub(super) fn pace_unless_interrupted(&mut self, count: usize) -> Result<(), Error> {
-        self.pace.wait_before_slice(count, &self.interrupt);
-        match self.interrupt.error_kind_of_received_signal() {
-            Some(kind) => Err(Error::new(kind, "interrupted")),
-            None => Ok(()),
-        }
+        self.pace.wait_unless_interrupted(count, &self.interrupt)
     }
 
     /// Maximum number of keys or members of one read, as `--rate` allows it.

@@ -1,14 +1,16 @@
 //! Has the core verify the candidates of a scan in batches, with bounded memory.
 
-use super::calls::VerifyCaller;
-use super::candidates::{CandidatesByLocation, DueCandidates};
-use super::options::VerifyOptions;
+use std::time::Instant;
+
+use super::batch_size::BatchSizes;
+use super::candidates::CandidatesByLocation;
+use super::finding_filter::{VerifyPhase, exclude_failure_list_searches_if_jobs};
 use super::progress::VerifyProgress;
-use super::repair_queue::RepairQueue;
-use super::unlisted::UnlistedAndToSearchJobs;
 use super::verdicts::FindingsAndRepairQueue;
+use super::{CheckOptions, unlisted};
+use crate::check::repair_queue::RepairQueue;
 use crate::check::scan;
-use crate::check::scan::{CandidateSink, ScanCounts, ScanScope};
+use crate::check::scan::{CandidateSink, ScanCounts};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
@@ -20,19 +22,41 @@ use crate::name::Name;
 /// Takes the candidates of a scan, has the core verify them, and adds the verdicts to the report.
 pub(crate) struct Verifier {
     candidates: CandidatesByLocation,
-    calls: VerifyCaller,
+    phase: VerifyPhase,
+    /// The findings that the core looks for in this phase. `None` if there are none.
+    findings: Option<String>,
+    batch_sizes: BatchSizes,
+    /// The number of candidates verified.
+    verified: u64,
     verdicts: FindingsAndRepairQueue,
     progress: VerifyProgress,
 }
 
 impl Verifier {
-    pub(crate) fn new(options: VerifyOptions, progress: VerifyProgress) -> Verifier {
-        Verifier {
+    /// `queues` are the queues that `--queue` selects, empty for all.
+    pub(crate) fn new(
+        options: &CheckOptions,
+        for_repair: bool,
+        queues: Vec<Name>,
+        progress: VerifyProgress,
+    ) -> Verifier {
+        let mut verifier = Verifier {
             candidates: CandidatesByLocation::default(),
-            calls: VerifyCaller::new(&options),
-            verdicts: FindingsAndRepairQueue::new(options),
+            phase: VerifyPhase::DuringScan,
+            findings: None,
+            batch_sizes: BatchSizes::default(),
+            verified: 0,
+            verdicts: FindingsAndRepairQueue::new(options, for_repair, queues),
             progress,
-        }
+        };
+        verifier.begin_phase(VerifyPhase::DuringScan);
+        verifier
+    }
+
+    fn begin_phase(&mut self, phase: VerifyPhase) {
+        let for_repair = self.verdicts.repair_queue.is_some();
+        self.phase = phase;
+        self.findings = self.verdicts.filter.finding_list_to_scan(phase, for_repair);
     }
 
     pub(crate) fn scan_counts(&self) -> ScanCounts {
@@ -41,7 +65,7 @@ impl Verifier {
 
     /// The number of candidates verified.
     pub(crate) fn verified_count(&self) -> u64 {
-        self.calls.verified
+        self.verified
     }
 
     /// The findings that could not be verified, because a finding that has to be repaired first is not selected.
@@ -54,10 +78,10 @@ impl Verifier {
         &mut self,
         core: &mut Core,
         now: Moment,
-        scope: &ScanScope,
+        queues: &[Name],
     ) -> Result<(), Error> {
-        self.calls.reset_batch_sizes(core.measure_round_trip(now));
-        self.progress.counts = scan::run_scan(core, now, scope, self)?;
+        self.batch_sizes = BatchSizes::new(core.measure_round_trip(now));
+        self.progress.counts = scan::run_scan(core, now, queues, self)?;
         self.verify_all_candidates(core)
     }
 
@@ -68,7 +92,7 @@ impl Verifier {
     }
 
     /// Reports a finding that is not a verdict of the core.
-    pub(crate) fn collect_finding_if_selected(&mut self, verdict: &Verdict) {
+    pub(crate) fn collect_finding_if_selected(&mut self, verdict: Verdict) {
         self.verdicts.collect_finding_if_selected(verdict);
     }
 
@@ -86,7 +110,7 @@ impl Verifier {
         core: &mut Core,
         location: &ItemLocation,
     ) -> Result<(), Error> {
-        if location.kind == ItemKind::Key && self.verdicts.options.scans_only_some_queues() {
+        if location.kind == ItemKind::Key && self.verdicts.checks_only_some_queues() {
             // Verify jobs first: if a job lists a missing dependency, report it for the job, not for the leftover key.
             self.verify_candidates_at(core, &ItemLocation::new(ItemKind::Job, ""))?;
         }
@@ -96,13 +120,13 @@ impl Verifier {
         if location.kind != ItemKind::Failed {
             return self.verify_in_batches(core, location, &items);
         }
-        let group = &location.name;
-        let jobs = UnlistedAndToSearchJobs::find_unlisted(core, group, items, |count| {
+        let parts = unlisted::split_failed_jobs(core, &location.name, items, |count| {
             self.progress.pace_unless_interrupted(count)
         })?;
-        self.verify_in_batches(core, location, &jobs.to_search)?;
-        let unlisted = ItemLocation::new(ItemKind::Unlisted, group.clone());
-        self.verify_in_batches(core, &unlisted, &jobs.unlisted.concat())
+        for (location, items) in parts {
+            self.verify_in_batches(core, &location, &items)?;
+        }
+        Ok(())
     }
 
     fn verify_in_batches(
@@ -114,7 +138,8 @@ impl Verifier {
         let mut rest = items;
         while !rest.is_empty() {
             let max_size = self.progress.max_members_per_read();
-            let size = self.calls.args_per_call(location.kind, max_size);
+            let size = self.batch_sizes.size_for(location.kind).min(max_size);
+            let size = size.next_multiple_of(location.kind.call_args_per_item());
             let batch = &rest[..size.min(rest.len())];
             let verified = self.verify_batch_or_its_halves(core, location, batch, true)?;
             rest = &rest[verified.clamp(1, batch.len())..];
@@ -131,14 +156,20 @@ impl Verifier {
         items: &[Name],
         is_typical: bool,
     ) -> Result<usize, Error> {
-        let Some(findings) = self.calls.findings_for(location.kind) else {
+        let Some(mut findings) = self.findings.clone() else {
             return Ok(items.len());
         };
+        if self.phase == VerifyPhase::DuringScan {
+            findings = exclude_failure_list_searches_if_jobs(findings, location.kind);
+        }
         self.progress.pace_unless_interrupted(items.len())?;
-        let verified = self
-            .calls
-            .verify_items(core, &findings, location, items, is_typical);
-        let reply = match verified {
+        let together = ItemLocation::for_jobs_verified_together();
+        let call_location = match (location.kind, is_typical) {
+            (ItemKind::Job, false) => &together,
+            _ => location,
+        };
+        let begun = Instant::now();
+        let reply = match core.verify_items(core.now(), &findings, "", call_location, items) {
             // An item requires a key of a wrong type. Verify both halves separately, until only this item is left out.
             Err(error) if error.kind() == Kind::WrongKeyType => {
                 let words = location.kind.call_args_per_item();
@@ -156,6 +187,11 @@ impl Verifier {
             }
             reply => reply?,
         };
+        self.verified += reply.verified as u64;
+        if is_typical {
+            self.batch_sizes
+                .adjust_size(location.kind, reply.verified, begun.elapsed());
+        }
         let progress = &mut self.progress;
         self.verdicts.collect_and_queue_verdicts(
             core,
@@ -179,10 +215,13 @@ impl CandidateSink for Verifier {
         location: &ItemLocation,
         item: Name,
     ) -> Result<(), Error> {
-        match self.candidates.add_candidate(location, item) {
-            DueCandidates::Nothing => Ok(()),
-            DueCandidates::Location => self.verify_candidates_at(core, location),
-            DueCandidates::All => self.verify_all_candidates(core),
+        self.candidates.add_candidate(location, item);
+        if self.candidates.is_location_full(location) {
+            self.verify_candidates_at(core, location)
+        } else if self.candidates.is_full() {
+            self.verify_all_candidates(core)
+        } else {
+            Ok(())
         }
     }
 
@@ -192,8 +231,8 @@ impl CandidateSink for Verifier {
         location: &ItemLocation,
         item: Name,
     ) -> Result<(), Error> {
-        if self.verdicts.options.repair {
-            self.verdicts.queue.note_item_for_own_call(&item);
+        if let Some(queue) = &mut self.verdicts.repair_queue {
+            queue.note_item_for_own_call(&item);
         }
         self.verify_batch_or_its_halves(core, location, &[item], false)
             .map(drop)
@@ -216,7 +255,9 @@ impl CandidateSink for Verifier {
     }
 
     fn note_lock_in_unlisted_queue(&mut self) {
-        self.verdicts.queue.withhold_job_releases();
+        if let Some(queue) = &mut self.verdicts.repair_queue {
+            queue.withhold_job_releases();
+        }
     }
 
     fn note_one_sided_dependency(&mut self, jid: &[u8]) {
@@ -229,14 +270,12 @@ impl CandidateSink for Verifier {
     }
 
     fn note_lost_dependencies(&mut self, job: &[u8], dependencies: &[Name]) {
-        if self.verdicts.options.repair {
-            self.verdicts
-                .note_lost_dependencies(Name::from(job), dependencies.to_vec());
-        }
+        self.verdicts
+            .note_lost_dependencies(Name::from(job), dependencies.to_vec());
     }
 
     fn note_unverifiable_item(&mut self, item: Name, why: &str) {
-        self.collect_finding_if_selected(&Verdict::report_only(
+        self.collect_finding_if_selected(Verdict::report_only(
             FindingId::NotJudged,
             item,
             Name::from(why),
@@ -266,7 +305,7 @@ impl CandidateSink for Verifier {
     fn verify_candidates_at_scan_end(&mut self, core: &mut Core) -> Result<(), Error> {
         self.verify_all_candidates(core)?;
         self.candidates.forget_verified();
-        self.calls.begin_deferred_phase();
+        self.begin_phase(VerifyPhase::AfterScan);
         Ok(())
     }
 }
