@@ -154,7 +154,7 @@ pub(crate) fn run(
         jitter: 0.5 + f64::from(random) / f64::from(u16::MAX) / 2.0,
     };
     let time = WorkClock::new(now);
-    let arrangement = PopOrder::new(options.order, &found);
+    let pop_order = PopOrder::new(options.order, &found);
     let rotation = QueueRotation::new(options.order, found.queues.clone());
     let core = session.take_or_open_core()?;
     let (notify, notices) = channel();
@@ -184,7 +184,7 @@ pub(crate) fn run(
             worker,
             queues,
             found,
-            arrangement,
+            pop_order,
             monitor.clone(),
             waker.clone(),
         )?,

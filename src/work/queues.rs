@@ -124,13 +124,13 @@ pub(super) enum PopOrder {
 
 impl PopOrder {
     pub(super) fn new(order: QueueOrder, found: &FoundQueues) -> PopOrder {
-        let mut arrangement = match order {
+        let mut pop_order = match order {
             QueueOrder::Ordered | QueueOrder::RoundRobin => PopOrder::AsAsked,
             QueueOrder::Lag => PopOrder::ByLag,
             QueueOrder::Patterns => PopOrder::ByPatterns(Vec::new()),
         };
-        arrangement.set_queues(found);
-        arrangement
+        pop_order.set_queues(found);
+        pop_order
     }
 
     /// Replaces the queues. The rotation of each fair bucket goes on with the queue that was next.

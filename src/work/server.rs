@@ -54,7 +54,7 @@ impl ServerThread {
         worker: Name,
         queues: QueueSelectors,
         found: FoundQueues,
-        arrangement: PopOrder,
+        pop_order: PopOrder,
         monitor: Option<Arc<WorkMonitor>>,
         waker: Waker,
     ) -> Result<ServerThread, Error> {
@@ -66,7 +66,7 @@ impl ServerThread {
             worker,
             queues,
             found,
-            arrangement,
+            pop_order,
             epoch: None,
             node: None,
             connection: 0,
@@ -134,7 +134,7 @@ struct ServerCaller {
     queues: QueueSelectors,
     /// The queues that the last search for `queues` found.
     found: FoundQueues,
-    arrangement: PopOrder,
+    pop_order: PopOrder,
     /// The time of the last finish-and-pop call. If its reply is lost, this time shows which endings it has written.
     finish_and_pop_at: Moment,
     /// The identity of the server that replied last, if the server reports one, and its node in a cluster.
@@ -174,7 +174,7 @@ impl ServerCaller {
                 is_last,
             } => {
                 let mut queues =
-                    self.arrangement
+                    self.pop_order
                         .order_requested_queues(&mut self.core, total, queues);
                 if queues.len() > MAX_QUEUES {
                     queues.truncate((2 * total as usize).clamp(FIRST_QUEUES, MAX_QUEUES));
@@ -189,7 +189,7 @@ impl ServerCaller {
                         (reply.has_rest, reply.left) =
                             self.read_left_jobs_and_pop_if_ready(total, &queues, &mut reply)?;
                     }
-                    self.arrangement.advance_past_popped(&reply.jobs);
+                    self.pop_order.advance_past_popped(&reply.jobs);
                     reply.emptied = queues_that_gave_less_than_asked(total, &queues, &reply.jobs);
                     Ok(reply)
                 });
@@ -230,7 +230,7 @@ impl ServerCaller {
             // If the queues cannot be read, the worker keeps the ones that it has.
             ServerRequest::FindQueues => {
                 let found = self.queues.find_queues(&mut self.core).ok()?;
-                self.arrangement.set_queues(&found);
+                self.pop_order.set_queues(&found);
                 self.found = found;
                 Event::Queues(self.found.queues.clone())
             }

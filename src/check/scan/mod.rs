@@ -7,7 +7,6 @@
 //! and entries that remain, are candidates. If the table is too small, another pass covers the rest of the entries. So
 //! the memory is bounded, whatever the size of the database.
 
-mod ahead;
 mod cycles;
 pub mod deferred;
 mod edges;
@@ -32,9 +31,9 @@ use crate::error::{Error, Kind as Fault};
 use crate::model::verdict::{ItemKind, ItemLocation};
 use crate::name::Name;
 
-use ahead::ReadPipeline;
 use cycles::DependencyEdges;
 use deferred::FailedTally;
+use keys::ReadPipeline;
 use unmatched::{EntryMatch, SaltedHasher, UnmatchedTable};
 
 /// The counts of what a scan has read.
@@ -241,7 +240,7 @@ impl<'a> Scanner<'a> {
         sink: &'a mut dyn CandidateSink,
     ) -> Scanner<'a> {
         let max_ahead = match sink.max_members_per_read() {
-            usize::MAX => ahead::MAX_AHEAD,
+            usize::MAX => keys::MAX_AHEAD,
             _ => 0,
         };
         Scanner {

@@ -245,28 +245,6 @@ mod tests {
     }
 
     #[test]
-    fn a_deletion_requires_that_only_names_the_finding_itself() {
-        let all = FindingFilter::from_args(&["all".to_owned()], &[]);
-        let repair = all
-            .finding_list_to_repair(RepairStage::Entries, &[])
-            .unwrap();
-        assert!(!repair.contains("lost-key"), "{repair}");
-        assert!(repair.contains("dependency-missing"), "{repair}");
-        let one = only(FindingId::LostKey);
-        assert_eq!(
-            one.finding_list_to_repair(RepairStage::Entries, &[])
-                .unwrap(),
-            "lost-key"
-        );
-        assert_eq!(one.finding_list_to_repair(RepairStage::Keys, &[]), None);
-        // A scan reports it in any case.
-        let scan = all
-            .finding_list_to_scan(VerifyPhase::DuringScan, false)
-            .unwrap();
-        assert!(!scan.contains("-lost-key"), "{scan}");
-    }
-
-    #[test]
     fn the_first_stage_repairs_keys_only() {
         let repair = FindingFilter::default()
             .finding_list_to_repair(RepairStage::Keys, &[])

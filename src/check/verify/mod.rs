@@ -2,18 +2,15 @@
 //! confirmed findings are counted, reported and queued for a repair.
 
 pub(crate) mod batch_size;
-mod blocking_findings;
 mod candidates;
 mod diagnosis;
 pub(crate) mod finding_filter;
-mod progress;
 pub(crate) mod unlisted;
 mod verdicts;
 mod verifier;
 
 use self::finding_filter::FindingFilter;
-use self::progress::VerifyProgress;
-use self::verifier::Verifier;
+use self::verifier::{Verifier, VerifyProgress};
 use crate::bulk::pace::Pace;
 use crate::check::repair_queue::RepairQueue;
 use crate::check::scan::ScanCounts;

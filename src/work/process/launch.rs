@@ -101,12 +101,7 @@ impl Launch<'_> {
         if let Some(directory) = directory.as_ref().filter(|_| !is_sandbox) {
             command.current_dir(directory);
         }
-        let child = ChildSetup {
-            answers: writer.into(),
-            folder,
-            parent: getpid(),
-        };
-        child.run_before_exec(&mut command);
+        set_up_child_before_exec(&mut command, writer.into(), folder);
         let spawned = command.spawn();
         // `command` holds a write end of the answer pipe. While that is open, reads never see the end of the answers.
         drop(command);
@@ -161,38 +156,30 @@ impl Launch<'_> {
     }
 }
 
-/// The steps of a child between fork and exec.
-struct ChildSetup {
-    answers: OwnedFd,
-    /// The sandbox that the process enters.
-    folder: Option<OwnedFd>,
-    parent: Pid,
-}
-
-impl ChildSetup {
-    /// Makes the child get SIGTERM when `qless` dies, enter its sandbox, and use descriptor 3 for its answers. The
-    /// standard library resets the action of SIGPIPE and the blocked signals, and sets the process group.
-    #[allow(unsafe_code)]
-    fn run_before_exec(self, command: &mut Command) {
-        let prepare = move || {
-            terminate_when_parent_dies()?;
-            // If the parent died before this call, no signal comes: do not run the program.
-            if getppid() != Some(self.parent) {
-                return Err(Errno::SRCH.into());
-            }
-            if let Some(folder) = &self.folder {
-                fchdir(folder)?;
-            }
-            // SAFETY: nothing in the child owns descriptor 3: `qless` has reserved it for this purpose, or its
-            // present use ends at exec. The value is never dropped here.
-            let mut third = ManuallyDrop::new(unsafe { OwnedFd::from_raw_fd(ANSWER_DESCRIPTOR) });
-            dup2(&self.answers, &mut third)?;
-            Ok(())
-        };
-        // SAFETY: between fork and exec only system calls are made: no memory is allocated and no lock
-        // is taken, since another thread may have held it.
-        unsafe { command.pre_exec(prepare) };
-    }
+/// Makes the child, between fork and exec, get SIGTERM when `qless` dies, enter its sandbox (`folder`), and use descriptor
+/// 3 for its answers. The standard library resets the action of SIGPIPE and the blocked signals, and sets the process
+/// group.
+#[allow(unsafe_code)]
+fn set_up_child_before_exec(command: &mut Command, answers: OwnedFd, folder: Option<OwnedFd>) {
+    let parent = getpid();
+    let prepare = move || {
+        terminate_when_parent_dies()?;
+        // If the parent died before this call, no signal comes: do not run the program.
+        if getppid() != Some(parent) {
+            return Err(Errno::SRCH.into());
+        }
+        if let Some(folder) = &folder {
+            fchdir(folder)?;
+        }
+        // SAFETY: nothing in the child owns descriptor 3: `qless` has reserved it for this purpose, or its
+        // present use ends at exec. The value is never dropped here.
+        let mut third = ManuallyDrop::new(unsafe { OwnedFd::from_raw_fd(ANSWER_DESCRIPTOR) });
+        dup2(&answers, &mut third)?;
+        Ok(())
+    };
+    // SAFETY: between fork and exec only system calls are made: no memory is allocated and no lock
+    // is taken, since another thread may have held it.
+    unsafe { command.pre_exec(prepare) };
 }
 
 /// The path to execute. A relative path is resolved from the working directory of `qless`, not from that of the child,
