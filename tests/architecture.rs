@@ -36,7 +36,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("operations", &["explain"]),
     ("operations", &["bulk", "doctor"]),
     ("operations", &["top", "web"]),
-    ("operations", &["submit", "check::scan"]),
+    (
+        "operations",
+        &["submit", "check::scan", "check::repair_queue"],
+    ),
     ("operations", &["check::verify"]),
     ("operations", &["check::repair"]),
     ("operations", &["check"]),

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::error::Error;
 use crate::interrupt::InterruptFlags;
 use crate::model::rate::MaxRate;
 
@@ -41,5 +42,18 @@ impl Pace {
         }
         let now = Instant::now();
         self.next = now.checked_add(rate.time_for_jobs(jobs)).unwrap_or(now);
+    }
+
+    /// As [`Pace::wait_before_slice`], but a received signal is an error.
+    pub(crate) fn wait_unless_interrupted(
+        &mut self,
+        jobs: usize,
+        interrupt: &InterruptFlags,
+    ) -> Result<(), Error> {
+        self.wait_before_slice(jobs, interrupt);
+        match interrupt.error_kind_of_received_signal() {
+            Some(kind) => Err(Error::new(kind, "interrupted")),
+            None => Ok(()),
+        }
     }
 }

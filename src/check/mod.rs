@@ -2,5 +2,6 @@
 //! them.
 
 pub(crate) mod repair;
+pub(crate) mod repair_queue;
 pub mod scan;
 pub(crate) mod verify;

@@ -7,15 +7,15 @@ use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::check::repair;
 use crate::check::repair::revert;
-use crate::check::verify::finding_filter::{AllOrOneFinding, FindingFilter};
-use crate::check::verify::run;
-use crate::check::verify::run::CheckOptions;
+use crate::check::verify;
+use crate::check::verify::CheckOptions;
+use crate::check::verify::finding_filter::FindingFilter;
 use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::InterruptFlags;
 use crate::model::check::CheckReport;
-use crate::model::finding::{FindingId, Severity};
+use crate::model::finding::Severity;
 use crate::model::pattern::NamePattern;
 use crate::model::rate::MaxRate;
 use crate::session::Session;
@@ -130,15 +130,6 @@ impl Args {
         }
         command
     }
-
-    fn finding_filter(&self) -> FindingFilter {
-        let only = self.only.iter().filter_map(|id| match id.as_str() {
-            "all" => Some(AllOrOneFinding::All),
-            id => FindingId::from_name(id).map(AllOrOneFinding::One),
-        });
-        let skip = self.skip.iter().filter_map(|id| FindingId::from_name(id));
-        FindingFilter::new(only.collect(), skip.collect())
-    }
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(HelpGroup::Recover, Args::writes, run)
@@ -148,7 +139,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let options = CheckOptions {
         queues: args.queues.clone(),
-        filter: args.finding_filter(),
+        filter: FindingFilter::from_args(&args.only, &args.skip),
         max_examples: args.max_examples,
         rate: args.rate,
         fail_on: args.fail_on,
@@ -167,12 +158,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     session.ui.check_columns::<CheckReport>()?;
     session.connect()?;
-    let scanned = run::run_check(
+    let scanned = verify::run_check(
         &options,
         false,
         "scan",
         &InterruptFlags::install_handlers_once(),
         session,
     )?;
-    run::report_findings(scanned, true, session)
+    verify::report_findings(scanned, true, session)
 }

@@ -246,6 +246,58 @@ impl Queue {
     }
 }
 
+/// The jobs that a worker leaves in a queue, because none can be popped.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JobsLeftInQueue {
+    pub queue: Name,
+    pub is_paused: bool,
+    pub waiting: u64,
+    pub scheduled: u64,
+    pub depends: u64,
+    pub throttled: u64,
+    pub locks: LocksOfOtherWorkers,
+}
+
+/// The locks that other workers hold on jobs of a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LocksOfOtherWorkers {
+    /// How many of these locks have not expired.
+    pub valid: u64,
+    /// How many of these locks have expired. A pop gets their jobs after the grace period.
+    pub stalled: u64,
+    /// Seconds until the last grace period of an expired lock ends.
+    pub grace_left: f64,
+}
+
+impl LocksOfOtherWorkers {
+    fn lock_count(self) -> u64 {
+        self.valid + self.stalled
+    }
+}
+
+impl JobsLeftInQueue {
+    /// The jobs left in a queue on which other workers hold `locks`. `None` if the queue has no job.
+    pub(crate) fn from_counts(
+        queue: &Queue,
+        locks: LocksOfOtherWorkers,
+    ) -> Option<JobsLeftInQueue> {
+        let left = JobsLeftInQueue {
+            queue: queue.name.clone(),
+            is_paused: queue.paused,
+            // A job whose lock was revoked counts as running in its queue, but a pop can get it: count it as waiting.
+            waiting: queue.waiting
+                + (queue.running + queue.stalled).saturating_sub(locks.lock_count()),
+            scheduled: queue.scheduled,
+            depends: queue.depends,
+            throttled: queue.throttled,
+            locks,
+        };
+        let jobs =
+            left.waiting + left.scheduled + left.depends + left.throttled + locks.lock_count();
+        (jobs > 0).then_some(left)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use expect_test::expect;

@@ -1,7 +1,8 @@
 //! The reply of the core's call `check.slice`: the findings about the items that the call verified, and the changes
 //! that a repair made or would make.
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
 use super::finding::{DecisiveDetail, FindingId, Severity, SeverityCondition};
@@ -114,20 +115,27 @@ pub struct KeyChange {
     pub after: Option<Name>,
 }
 
-/// A finding about one item.
-#[derive(Clone, Debug, PartialEq)]
+/// A finding about one item: a row of the reply, and an example in the document of `qless check`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename = "row")]
+#[schemars(rename = "FindingExample")]
 pub struct Verdict {
+    #[serde(skip_serializing)]
+    #[schemars(skip)]
     pub id: FindingId,
+    /// The job, name or key
     pub item: Name,
+    #[serde(skip_serializing)]
+    #[schemars(skip)]
     pub outcome: Repairability,
+    /// The problem with it
     pub detail: Name,
-    /// `detail`, parsed. `Other` for the many details on which nothing depends.
-    pub known_detail: DecisiveDetail,
-    /// The number in `detail`: a time, or the count of `recurring-count`. `None` for other findings.
-    pub number: Option<f64>,
     /// The jobs of a dependency cycle: each depends on the next, and the last on the first. Empty for other findings.
+    #[serde(skip)]
     pub cycle: Vec<Name>,
     /// The changes that were made, or that a repair would make.
+    #[serde(rename = "..", skip_serializing)]
+    #[schemars(skip)]
     pub changes: Vec<KeyChange>,
 }
 
@@ -137,12 +145,14 @@ pub(crate) const BLOCK: u64 = 50;
 /// The verdicts of a call.
 #[derive(Clone, Debug)]
 pub struct VerdictReply {
-    /// Jobs in the failure list of one group that failed in another group. The caller must verify each as an item of
-    /// [`ItemKind::Group`].
-    pub misplaced: Vec<Name>,
     pub verdicts: Vec<Verdict>,
     /// The number of items that the call verified. The core ends a call early if its items cost too much.
     pub verified: usize,
+    /// Jobs in the failure list of one group that failed in another group. The caller must verify each as an item of
+    /// [`ItemKind::Group`].
+    pub misplaced: Vec<Name>,
+    /// Whether the call was sent again because its reply was lost. Then `verdicts` lacks what the first call repaired.
+    pub repeated: bool,
 }
 
 impl Verdict {
@@ -153,11 +163,19 @@ impl Verdict {
             item,
             outcome: Repairability::Report,
             detail,
-            known_detail: DecisiveDetail::Other,
-            number: None,
             cycle: Vec::new(),
             changes: Vec::new(),
         }
+    }
+
+    /// What the detail says, if the severity or the handling of the finding depends on it.
+    pub fn decisive_detail(&self) -> DecisiveDetail {
+        DecisiveDetail::parse(self.id, self.detail.as_bytes())
+    }
+
+    /// The number in the detail: a time, or the count of `recurring-count`. `None` for other findings.
+    pub fn number(&self) -> Option<f64> {
+        DecisiveDetail::parse_time_or_count(self.id, self.detail.as_bytes())
     }
 
     /// The severity of the finding. `is_at_head`: its job is at the head of a queue. `is_job_missing`: its job does not
@@ -165,23 +183,13 @@ impl Verdict {
     pub fn severity(&self, is_at_head: bool, is_job_missing: bool) -> Severity {
         let holds = |when: SeverityCondition| match when {
             SeverityCondition::Head => is_at_head,
-            SeverityCondition::HeadAnd(detail) => is_at_head && self.known_detail == detail,
+            SeverityCondition::HeadAnd(detail) => is_at_head && self.decisive_detail() == detail,
             SeverityCondition::NoJob => is_job_missing,
             SeverityCondition::Reported => self.outcome == Repairability::Report,
-            SeverityCondition::Detail(detail) => self.known_detail == detail,
+            SeverityCondition::Detail(detail) => self.decisive_detail() == detail,
         };
         let finding = self.id.row();
         let grade = finding.grades.iter().find(|grade| holds(grade.when));
         grade.map_or(finding.severity, |grade| grade.severity)
     }
-}
-
-/// The reply of a call that repairs.
-#[derive(Clone, Debug)]
-pub struct RepairReply {
-    pub verdicts: Vec<Verdict>,
-    /// The number of items verified.
-    pub verified: usize,
-    /// Whether the call was sent again because its reply was lost. Then `verdicts` lacks what the first call repaired.
-    pub repeated: bool,
 }

@@ -15,14 +15,14 @@ use crate::view::{RenderOptions, View};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
-pub(crate) enum WorkEventKind {
+pub enum WorkEventKind {
     Started,
     Completed,
     /// The job went on to another queue.
     Advanced,
     Retried,
     Failed,
-    /// The worker lost its lock on the job, or the job was cancelled. The worker's call changed nothing.
+    /// The worker lost its lock on the job, or the job was cancelled. The worker wrote nothing.
     Lost,
     /// The worker gave up the lock without using a retry of the job.
     Released,

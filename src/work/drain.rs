@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::machine::event::{JobsLeftInQueue, LocksOfOtherWorkers};
 use crate::clock::moment::Moment;
 use crate::core::api::index::{Index, IndexReader};
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::job::{Neighbor, State};
-use crate::model::queue::Queue;
+use crate::model::queue::{JobsLeftInQueue, LocksOfOtherWorkers, Queue};
 use crate::name::Name;
 
 /// Maximum number of jobs that one call reads.

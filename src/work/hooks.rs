@@ -10,12 +10,11 @@ use rustix::io::retry_on_intr;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-use super::machine::event::{EndedProcess, JobResult, ProcessExit, ReportedJob};
+use super::machine::event::{EndedProcess, ProcessExit, ReportedJob};
 use super::options::HookCommands;
-use super::process::{
-    Launch, ProcessEnd, ProcessEvent, Processes, ProgramDirectory, StdoutMode, Waker,
-};
+use super::process::{Launch, ProcessEvent, Processes, ProgramDirectory, StdoutMode, Waker};
 use crate::error::{Error, Kind, io_message_without_errno};
+use crate::model::work_event::WorkEventKind;
 use crate::text::{Sanitized, format_count};
 use crate::threads;
 
@@ -224,10 +223,10 @@ impl HookQueue {
     pub(super) fn add_exhausted_hook_if_failed(
         &mut self,
         job: &ReportedJob,
-        result: JobResult,
+        result: WorkEventKind,
         detail: &str,
     ) {
-        if let (JobResult::Failed, Some(command)) = (result, self.hooks.on_exhausted.clone()) {
+        if let (WorkEventKind::Failed, Some(command)) = (result, self.hooks.on_exhausted.clone()) {
             self.add_hook(
                 "--on-exhausted",
                 command,
@@ -306,7 +305,7 @@ impl HookQueue {
     }
 
     /// Notes the end of a hook. Returns a warning if the hook failed.
-    pub(super) fn note_hook_end(&mut self, slot: usize, end: &ProcessEnd) -> Option<String> {
+    pub(super) fn note_hook_end(&mut self, slot: usize, end: &EndedProcess) -> Option<String> {
         let name = self.running.get_mut(slot - self.first_slot)?.take()?;
         match end.exit {
             ProcessExit::Code(0) => None,

@@ -3,11 +3,9 @@
 //! [`machine`] decides what to do, and itself uses no clock, process or connection. [`process`] runs programs,
 //! [`server`] makes the calls, and the loop here connects the three.
 
-mod arrangement;
 mod descriptors;
 mod drain;
 mod hooks;
-mod label;
 mod launcher;
 pub mod machine;
 pub(crate) mod members;
@@ -29,12 +27,11 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTTIN};
 
-use self::arrangement::PopOrder;
 use self::hooks::{HookQueue, OnStartHookEnd};
 use self::launcher::Launcher;
 use self::machine::Machine;
 use self::machine::event::{
-    Action, AnswerLineContent, Event, MachineConfig, Report, StartFailure, TerminationSignal,
+    Action, Event, MachineConfig, Report, ServerRequest, StartFailure, TerminationSignal,
     WorkerRunResult,
 };
 use self::machine::rotation::QueueRotation;
@@ -43,10 +40,11 @@ use self::monitor::{LoopState, WorkMonitor};
 use self::notices::PutWatch;
 pub(crate) use self::options::{HookCommands, WorkOptions};
 use self::process::answer::{self, Answer, AnswerContent};
+use self::process::job_line;
 use self::process::{OutputStream, ProcessEvent, ProcessOptions, Processes, Waker};
-use self::queues::{FoundQueues, QueueSelectors};
+use self::queues::{FoundQueues, PopOrder, QueueSelectors};
 use self::reporter::Reporter;
-use self::server::{ServerThread, ServerThreadTask};
+use self::server::ServerThread;
 use self::service::ServiceManager;
 use crate::clock::SteadyInstant;
 use crate::clock::moment::Moment;
@@ -156,7 +154,7 @@ pub(crate) fn run(
         jitter: 0.5 + f64::from(random) / f64::from(u16::MAX) / 2.0,
     };
     let time = WorkClock::new(now);
-    let arrangement = PopOrder::new(options.order, &found);
+    let pop_order = PopOrder::new(options.order, &found);
     let rotation = QueueRotation::new(options.order, found.queues.clone());
     let core = session.take_or_open_core()?;
     let (notify, notices) = channel();
@@ -186,7 +184,7 @@ pub(crate) fn run(
             worker,
             queues,
             found,
-            arrangement,
+            pop_order,
             monitor.clone(),
             waker.clone(),
         )?,
@@ -541,7 +539,7 @@ impl WorkLoop {
             }
             if self.resolve_at.is_some_and(|at| at <= Instant::now()) {
                 self.resolve_at = Some(Instant::now() + SEARCH_PAUSE);
-                self.server.send_task(ServerThreadTask::Resolve)?;
+                self.server.send_request(ServerRequest::FindQueues)?;
             }
         }
     }
@@ -648,7 +646,7 @@ impl WorkLoop {
                 if self.has_labels {
                     let jids = self.machine.jids_in_slot(slot);
                     let slot = (!self.hooks.owns_slot(slot)).then_some(slot);
-                    bytes = label::add_labels(self.time.server_time(), slot, &jids, &bytes);
+                    bytes = reporter::add_labels(self.time.server_time(), slot, &jids, &bytes);
                 }
                 self.reporter.pass_on_output(to_stdout, &bytes, session);
             }
@@ -659,9 +657,12 @@ impl WorkLoop {
                 self.hooks.start_waiting_hooks(&mut self.processes);
             }
             ProcessEvent::Ended { slot, end } => {
-                let end = self
-                    .launcher
-                    .to_ended_process(slot, end, &mut self.reporter);
+                if let Some(why) = &end.unusable_output {
+                    self.reporter.add_stderr_line(&format!(
+                        "warning: slot {}: the output {why}; the job keeps its data",
+                        slot + 1
+                    ));
+                }
                 self.hooks.add_crash_hook_if_killed_by_others(slot, &end);
                 self.machine.handle_event(now, Event::Ended { slot, end });
             }
@@ -728,11 +729,13 @@ impl WorkLoop {
                 self.machine.handle_event(now, event);
             }
             Action::Send { slot, job } => {
-                self.processes.write_stdin(slot, launcher::job_line(&job)?);
+                let mut line = Vec::new();
+                job_line::append_job_line(&job, &mut line)?;
+                self.processes.write_stdin(slot, line);
             }
             Action::Cancel { slot, jid } => {
                 self.processes
-                    .write_stdin(slot, launcher::cancel_line(&jid));
+                    .write_stdin(slot, job_line::cancel_line(&jid));
             }
             Action::CloseInput { slot } => self.processes.close_stdin_when_written(slot),
             Action::Signal { slot, signal } => {
@@ -743,7 +746,7 @@ impl WorkLoop {
                 self.hooks.mark_stopped_by_worker(slot);
                 self.processes.send_signal(slot, signal);
             }
-            Action::Request(request) => self.server.send_task(ServerThreadTask::Ask(request))?,
+            Action::Request(request) => self.server.send_request(request)?,
             Action::Report(report) => {
                 if matches!(report, Report::Stopping { .. }) {
                     self.manager.report_stopping();
@@ -772,34 +775,30 @@ impl WorkLoop {
         slot: usize,
         line: &[u8],
         is_whole: bool,
-    ) -> (Option<Name>, AnswerLineContent) {
-        match Answer::parse_answer(line, self.retry_delay) {
-            Ok(Answer { jid, what, ignored }) => {
-                for reason in ignored {
-                    self.reporter
-                        .warn_once_of_ignored_answer_part(slot, &jid, reason);
-                }
-                let content = match what {
-                    AnswerContent::Ending(way) => AnswerLineContent::Ending(way),
-                    AnswerContent::Progress(text) => AnswerLineContent::Progress(text),
-                };
-                (Some(jid), content)
-            }
-            Err(bad) if is_whole => {
-                let start: Vec<u8> = line.iter().copied().take(200).collect();
-                let text = sanitize_keeping_lines(&start);
-                let reason = if bad.jid.is_some() {
-                    bad.reason
-                } else {
-                    format!("{}: {}", bad.reason, text.trim_end())
-                };
-                (bad.jid, AnswerLineContent::Invalid(reason))
-            }
-            Err(bad) => {
-                let length = format_count(line.len() as u64, "byte", "bytes");
-                let reason = format!("it is longer than {length}");
-                (bad.jid, AnswerLineContent::Invalid(reason))
+    ) -> (Option<Name>, Result<AnswerContent, String>) {
+        let Answer {
+            jid,
+            content,
+            ignored,
+        } = Answer::parse_line(line, self.retry_delay);
+        if let Some(jid) = &jid {
+            for reason in ignored {
+                self.reporter
+                    .warn_once_of_ignored_answer_part(slot, jid, reason);
             }
         }
+        let content = content.map_err(|reason| {
+            if !is_whole {
+                let length = format_count(line.len() as u64, "byte", "bytes");
+                format!("it is longer than {length}")
+            } else if jid.is_some() {
+                reason
+            } else {
+                let start: Vec<u8> = line.iter().copied().take(200).collect();
+                let text = sanitize_keeping_lines(&start);
+                format!("{reason}: {}", text.trim_end())
+            }
+        });
+        (jid, content)
     }
 }

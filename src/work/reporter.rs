@@ -1,24 +1,22 @@
 //! The reports of the work, for people and programs: a line for each start and end, a status line on a terminal,
-//! and a summary.
+//! a summary, and the label before each line of the programs' output (`--label`).
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::MAX_NAMED;
-use super::machine::event::{
-    BadLineKind, JobResult, JobsLeftInQueue, ProcessExit, Report, ReportedJob,
-};
+use super::machine::event::{BadLineKind, ProcessExit, Report, ReportedJob};
 use super::monitor::WorkMonitor;
 use crate::args::format::Format;
 use crate::clock::moment::Moment;
-use crate::model::queue::RoundedSeconds;
+use crate::model::queue::{JobsLeftInQueue, RoundedSeconds};
 use crate::model::work_event::{WorkEvent, WorkEventKind};
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{
     Sanitized, format_count, format_duration, format_duration_tenths_below_minute,
-    sanitize_keeping_lines, with_thousands_separators,
+    sanitize_keeping_lines, sanitize_to_line, with_thousands_separators,
 };
 
 /// Time between two changes of the status line.
@@ -31,6 +29,14 @@ const SAY_AGAIN: Duration = Duration::from_secs(60);
 
 /// Maximum number of warnings about parts of answers that are ignored.
 const MAX_IGNORED: usize = 20;
+
+/// The longest jid that is not shortened, and how many characters of a longer one are kept at both ends: jids of
+/// one recurring job differ only at the end.
+const LONGEST_WHOLE_JID: usize = 16;
+const ENDS: (usize, usize) = (8, 4);
+
+/// Maximum number of jobs of a process that are named. The others are counted.
+const MAX_NAMED_JOBS: usize = 4;
 
 #[derive(Debug)]
 struct ReportedServerLoss {
@@ -161,11 +167,11 @@ impl Reporter {
                 elapsed,
                 detail,
             } => {
-                let kind = self.count_result(result);
+                self.count_result(result);
                 if let Some(monitor) = &self.monitor {
-                    monitor.count_job_end(&job.queue, kind, elapsed);
+                    monitor.count_job_end(&job.queue, result, elapsed);
                 }
-                let mut event = self.work_event(now, kind, job);
+                let mut event = self.work_event(now, result, job);
                 (event.exit, event.signal) = match exit {
                     Some(ProcessExit::Code(code)) => (Some(code), None),
                     Some(ProcessExit::Signal(name)) => (None, Some(name.to_owned())),
@@ -373,18 +379,15 @@ format!("the command ended with {exit}")
         }
     }
 
-    fn count_result(&mut self, result: JobResult) -> WorkEventKind {
-        let (count, kind) = match result {
-            JobResult::Completed => (&mut self.counts.completed, WorkEventKind::Completed),
-            JobResult::Advanced => (&mut self.counts.completed, WorkEventKind::Advanced),
-            JobResult::Retried => (&mut self.counts.retried, WorkEventKind::Retried),
-            JobResult::Failed => (&mut self.counts.failed, WorkEventKind::Failed),
-            JobResult::Lost => (&mut self.counts.lost, WorkEventKind::Lost),
-            JobResult::Released => (&mut self.counts.released, WorkEventKind::Released),
-            JobResult::Unknown => (&mut self.counts.lost, WorkEventKind::Unknown),
-        };
-        *count += 1;
-        kind
+    fn count_result(&mut self, result: WorkEventKind) {
+        match result {
+            WorkEventKind::Started => {}
+            WorkEventKind::Completed | WorkEventKind::Advanced => self.counts.completed += 1,
+            WorkEventKind::Retried => self.counts.retried += 1,
+            WorkEventKind::Failed => self.counts.failed += 1,
+            WorkEventKind::Lost | WorkEventKind::Unknown => self.counts.lost += 1,
+            WorkEventKind::Released => self.counts.released += 1,
+        }
     }
 
     /// Writes an event to stdout with `-o ndjson`. Otherwise adds a line for stderr, unless `-q` is given.
@@ -530,4 +533,48 @@ fn describe_left_jobs(left: &JobsLeftInQueue) -> String {
         .collect();
     let why = if *is_paused { " is paused and" } else { "" };
     format!("queue `{queue}`{why} still has jobs: {}", jobs.join(", "))
+}
+
+/// Puts time, slot and jobs before each line, such as `22:40:02 1 9f31c0 sending`. `slot` is `None` for a
+/// hook. A line without a newline gets one, so that the next label begins a line.
+pub(super) fn add_labels(
+    at: Moment,
+    slot: Option<usize>,
+    jids: &[&Name],
+    output: &[u8],
+) -> Vec<u8> {
+    let time = at.to_rfc3339().unwrap_or_default();
+    let time = time.get(11..19).unwrap_or("-");
+    let slot = slot.map_or("hook".to_owned(), |slot| (slot + 1).to_string());
+    let label = format!("{time} {slot} {} ", join_short_jids(jids));
+    let output = output.strip_suffix(b"\n").unwrap_or(output);
+    let mut labeled = Vec::with_capacity(output.len() + 2 * label.len());
+    for line in output.split(|byte| *byte == b'\n') {
+        labeled.extend_from_slice(label.as_bytes());
+        labeled.extend_from_slice(line);
+        labeled.push(b'\n');
+    }
+    labeled
+}
+
+fn join_short_jids(jids: &[&Name]) -> String {
+    if jids.is_empty() {
+        return "-".to_owned();
+    }
+    let named = jids.iter().take(MAX_NAMED_JOBS).map(|jid| shorten_jid(jid));
+    let mut words: Vec<String> = named.collect();
+    if jids.len() > MAX_NAMED_JOBS {
+        words.push(format!("+{}", jids.len() - MAX_NAMED_JOBS));
+    }
+    words.join(",")
+}
+
+fn shorten_jid(jid: &Name) -> String {
+    let text: Vec<char> = sanitize_to_line(jid.as_bytes()).chars().collect();
+    if text.len() <= LONGEST_WHOLE_JID {
+        return text.into_iter().collect();
+    }
+    let start: String = text[..ENDS.0].iter().collect();
+    let end: String = text[text.len() - ENDS.1..].iter().collect();
+    format!("{start}…{end}")
 }

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
-use super::arrangement::PopOrder;
 use super::drain::{self, RemainingWork};
-use super::machine::event::{EndedAndPopped, Event, JobsLeftInQueue, ServerRequest};
+use super::machine::event::{Event, ServerRequest};
 use super::monitor::WorkMonitor;
 use super::process::Waker;
-use super::queues::{FoundQueues, MAX_QUEUES, QueueSelectors};
+use super::queues::{FoundQueues, MAX_QUEUES, PopOrder, QueueSelectors};
 use crate::address::Node;
 use crate::clock::moment::Moment;
 use crate::core::api::epoch::LossFreeEpoch;
@@ -20,7 +19,7 @@ use crate::core::api::index::Index;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::model::popped_job::PoppedJob;
-use crate::model::queue::ReadyQueues;
+use crate::model::queue::{JobsLeftInQueue, ReadyQueues};
 use crate::name::Name;
 use crate::session::actor;
 use crate::threads;
@@ -34,15 +33,6 @@ const LEAVING: Duration = Duration::from_secs(1);
 /// A job that becomes due within this time, in seconds, counts as due immediately.
 const AT_ONCE: f64 = 0.01;
 
-/// A request to the thread.
-pub(super) enum ServerThreadTask {
-    Ask(ServerRequest),
-    /// Find the queues whose names match.
-    Resolve,
-    /// Take the worker out of the list of workers, unless it holds jobs.
-    Leave,
-}
-
 /// A reply of the server, with the server's time when it replied.
 pub(super) struct TimestampedReply {
     /// Whether another server sent this reply than the last one, such as after a failover, or the server has restarted.
@@ -54,7 +44,7 @@ pub(super) struct TimestampedReply {
 
 /// The thread and its mailboxes.
 pub(super) struct ServerThread {
-    orders: Sender<ServerThreadTask>,
+    orders: Sender<ServerRequest>,
     replies: Receiver<TimestampedReply>,
 }
 
@@ -64,7 +54,7 @@ impl ServerThread {
         worker: Name,
         queues: QueueSelectors,
         found: FoundQueues,
-        arrangement: PopOrder,
+        pop_order: PopOrder,
         monitor: Option<Arc<WorkMonitor>>,
         waker: Waker,
     ) -> Result<ServerThread, Error> {
@@ -76,7 +66,7 @@ impl ServerThread {
             worker,
             queues,
             found,
-            arrangement,
+            pop_order,
             epoch: None,
             node: None,
             connection: 0,
@@ -86,7 +76,7 @@ impl ServerThread {
         calls.core.stop_waiting_for_lost_server();
         threads::spawn(move || {
             while let Ok(order) = inbox.recv() {
-                let event = calls.perform_task(order);
+                let event = calls.perform_request(order);
                 if let Some(monitor) = &monitor {
                     monitor.note_ended_call(matches!(event, Some(Event::FinishAndPop(Ok(_)))));
                 }
@@ -109,7 +99,7 @@ impl ServerThread {
         Ok(ServerThread { orders, replies })
     }
 
-    pub(super) fn send_task(&self, order: ServerThreadTask) -> Result<(), Error> {
+    pub(super) fn send_request(&self, order: ServerRequest) -> Result<(), Error> {
         let ended = |_| Error::internal("the thread of the calls has ended");
         self.orders.send(order).map_err(ended)
     }
@@ -117,7 +107,7 @@ impl ServerThread {
     /// Removes the worker from the list of workers, unless it holds jobs. If no reply comes in time, the worker
     /// stays in the list.
     pub(super) fn deregister_worker_if_jobless(self) {
-        _ = self.orders.send(ServerThreadTask::Leave);
+        _ = self.orders.send(ServerRequest::Leave);
         drop(self.orders);
         let end = Instant::now() + LEAVING;
         let left = || end.saturating_duration_since(Instant::now());
@@ -144,7 +134,7 @@ struct ServerCaller {
     queues: QueueSelectors,
     /// The queues that the last search for `queues` found.
     found: FoundQueues,
-    arrangement: PopOrder,
+    pop_order: PopOrder,
     /// The time of the last finish-and-pop call. If its reply is lost, this time shows which endings it has written.
     finish_and_pop_at: Moment,
     /// The identity of the server that replied last, if the server reports one, and its node in a cluster.
@@ -174,30 +164,8 @@ impl ServerCaller {
         })
     }
 
-    fn perform_task(&mut self, order: ServerThreadTask) -> Option<Event> {
+    fn perform_request(&mut self, request: ServerRequest) -> Option<Event> {
         let now = self.core.now();
-        let request = match order {
-            ServerThreadTask::Ask(request) => request,
-            // If the queues cannot be read, the worker keeps the ones that it has.
-            ServerThreadTask::Resolve => {
-                let found = self.queues.find_queues(&mut self.core).ok()?;
-                self.arrangement.set_queues(&found);
-                self.found = found;
-                return Some(Event::Queues(self.found.queues.clone()));
-            }
-            ServerThreadTask::Leave => {
-                self.core
-                    .limit_calls_until(Instant::now().checked_add(LEAVING));
-                let held = self
-                    .core
-                    .index_members(now, &Index::Worker(self.worker.clone()));
-                if held.is_ok_and(|held| held.is_empty()) {
-                    // A failure is ignored: the core forgets a worker that stays in the list after `max-worker-age`.
-                    _ = self.core.deregister_worker(now, &self.worker);
-                }
-                return None;
-            }
-        };
         Some(match request {
             ServerRequest::FinishAndPop {
                 endings,
@@ -206,7 +174,7 @@ impl ServerCaller {
                 is_last,
             } => {
                 let mut queues =
-                    self.arrangement
+                    self.pop_order
                         .order_requested_queues(&mut self.core, total, queues);
                 if queues.len() > MAX_QUEUES {
                     queues.truncate((2 * total as usize).clamp(FIRST_QUEUES, MAX_QUEUES));
@@ -217,21 +185,13 @@ impl ServerCaller {
                     .core
                     .finish_and_pop(now, &self.worker, total, &queues, &endings);
                 let result = result.and_then(|mut reply| {
-                    let (has_rest, left) = if is_last && reply.jobs.is_empty() {
-                        self.read_left_jobs_and_pop_if_ready(total, &queues, &mut reply)?
-                    } else {
-                        (false, Vec::new())
-                    };
-                    self.arrangement.advance_past_popped(&reply.jobs);
-                    Ok(EndedAndPopped {
-                        emptied: queues_that_gave_less_than_asked(total, &queues, &reply.jobs),
-                        endings: reply.endings,
-                        jobs: reply.jobs,
-                        refused: reply.refused,
-                        due_in: reply.due_in,
-                        has_rest,
-                        left,
-                    })
+                    if is_last && reply.jobs.is_empty() {
+                        (reply.has_rest, reply.left) =
+                            self.read_left_jobs_and_pop_if_ready(total, &queues, &mut reply)?;
+                    }
+                    self.pop_order.advance_past_popped(&reply.jobs);
+                    reply.emptied = queues_that_gave_less_than_asked(total, &queues, &reply.jobs);
+                    Ok(reply)
                 });
                 Event::FinishAndPop(result)
             }
@@ -244,10 +204,10 @@ impl ServerCaller {
                         let jobs = core.recover_jobs_of_lost_pop(now, &self.worker, |jid| {
                             known.contains(jid)
                         })?;
-                        Ok(EndedAndPopped {
+                        Ok(FinishAndPopReply {
                             endings,
                             jobs,
-                            ..EndedAndPopped::default()
+                            ..FinishAndPopReply::default()
                         })
                     });
                 Event::Recovered(reply)
@@ -265,6 +225,25 @@ impl ServerCaller {
             ServerRequest::Log { jid, text } => {
                 // A failure is ignored: an entry about progress is not worth a second call.
                 _ = self.core.append_to_history(now, &jid, &text, None);
+                return None;
+            }
+            // If the queues cannot be read, the worker keeps the ones that it has.
+            ServerRequest::FindQueues => {
+                let found = self.queues.find_queues(&mut self.core).ok()?;
+                self.pop_order.set_queues(&found);
+                self.found = found;
+                Event::Queues(self.found.queues.clone())
+            }
+            ServerRequest::Leave => {
+                self.core
+                    .limit_calls_until(Instant::now().checked_add(LEAVING));
+                let held = self
+                    .core
+                    .index_members(now, &Index::Worker(self.worker.clone()));
+                if held.is_ok_and(|held| held.is_empty()) {
+                    // A failure is ignored: the core forgets a worker that stays in the list after `max-worker-age`.
+                    _ = self.core.deregister_worker(now, &self.worker);
+                }
                 return None;
             }
         })

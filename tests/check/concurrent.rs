@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use qless::internals::finding::{DecisiveDetail, FindingId, Severity};
+use qless::internals::finding::{FindingId, Severity};
 use qless::internals::verdict::{Repairability, Verdict};
 use redis::Value;
 
@@ -215,7 +215,6 @@ impl Client {
                     b"decide" => Repairability::NeedsOnly,
                     _ => Repairability::Report,
                 },
-                known_detail: DecisiveDetail::parse(id, &text(3)),
                 ..Verdict::report_only(id, text(1).into(), text(3).into())
             }
         });

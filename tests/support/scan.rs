@@ -6,7 +6,7 @@ use qless::internals::Error;
 use qless::internals::Moment;
 use qless::internals::Name;
 use qless::internals::ServerTarget;
-use qless::internals::scan::{CandidateSink, ScanCounts, ScanScope, run_scan_with_slots};
+use qless::internals::scan::{CandidateSink, ScanCounts, run_scan_with_slots};
 use qless::internals::verdict::{ItemKind, ItemLocation};
 use qless::internals::{ConnectionSettings, Core as Plain};
 
@@ -106,8 +106,8 @@ fn run_scan(
 ) -> ScanCounts {
     let mut plain = plain(core);
     let now = Moment::from_seconds(now).expect("a moment");
-    let queues = queues.iter().map(|queue| Name::from(*queue)).collect();
-    run_scan_with_slots(&mut plain, now, &ScanScope { queues }, sink, slots)
+    let queues: Vec<Name> = queues.iter().map(|queue| Name::from(*queue)).collect();
+    run_scan_with_slots(&mut plain, now, &queues, sink, slots)
         .unwrap_or_else(|error| panic!("a walk says {}", error.message()))
 }
 

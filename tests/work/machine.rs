@@ -6,13 +6,14 @@ use expect_test::expect;
 use qless::internals::ending::{EndingAction, EndingOutcome, LockExtensionOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
-    Action, AnswerLineContent, DispatchMode, EndedAndPopped, EndedProcess, Event, MachineConfig,
-    ProcessExit, Report, ServerRequest, StartFailure, TerminationSignal, WorkLimit,
+    Action, DispatchMode, EndedProcess, Event, MachineConfig, ProcessExit, Report, ServerRequest,
+    StartFailure, TerminationSignal, WorkLimit,
 };
 use qless::internals::machine::rotation::{QueueOrder, QueueRotation};
 use qless::internals::popped_job::PoppedJob;
+use qless::internals::process::answer::AnswerContent;
 use qless::internals::retry_cause::RetryCause;
-use qless::internals::{Error, Kind, Name, ReadyQueues};
+use qless::internals::{Error, FinishAndPopReply, Kind, Name, ReadyQueues};
 
 use crate::support::text::Shows;
 
@@ -171,6 +172,7 @@ impl Worker {
             Action::Request(ServerRequest::Log { jid, text }) => {
                 format!("log {jid}: {text}")
             }
+            Action::Request(request) => panic!("a machine does not ask for {request:?}"),
             Action::Report(Report::Started { job, .. }) => format!("* started {}", job.jid),
             Action::Report(Report::Ended {
                 job,
@@ -207,10 +209,10 @@ impl Worker {
             remaining: 5,
             ..PoppedJob::default()
         });
-        let reply = EndedAndPopped {
+        let reply = FinishAndPopReply {
             endings: vec![done; self.endings],
             jobs: jobs.collect(),
-            ..EndedAndPopped::default()
+            ..FinishAndPopReply::default()
         };
         self.at(now, Event::FinishAndPop(Ok(reply)))
     }
@@ -233,6 +235,7 @@ fn ended_by(slot: usize, exit: ProcessExit, unread_lines: usize) -> Event {
             exit,
             message: "stderr".to_owned(),
             data: None,
+            unusable_output: None,
             unread_lines,
         },
     }
@@ -242,10 +245,10 @@ fn answer(jid: &str) -> Event {
     Event::Line {
         slot: 0,
         jid: Some(name(jid)),
-        content: AnswerLineContent::Ending(EndingAction::Complete {
+        content: Ok(AnswerContent::Ending(EndingAction::Complete {
             data: None,
             next: None,
-        }),
+        })),
     }
 }
 
@@ -359,10 +362,10 @@ fn queues_take_turns_by_their_weights() {
             state: name("complete"),
             remaining: None,
         };
-        let reply = EndedAndPopped {
+        let reply = FinishAndPopReply {
             endings: vec![done; rotation.endings],
             jobs: vec![job],
-            ..EndedAndPopped::default()
+            ..FinishAndPopReply::default()
         };
         rotation.at(1.0, Event::FinishAndPop(Ok(reply)));
         popped.push(queue);
@@ -819,9 +822,9 @@ fn a_drain_waits_for_jobs_that_others_hold_back() {
     };
     let mut worker = Worker::new(config, &[("q", 1)], QueueOrder::Ordered);
     expect!["last turn: [] pop 1 from q:1\n"].assert_eq(&worker.act());
-    let held = EndedAndPopped {
+    let held = FinishAndPopReply {
         has_rest: true,
-        ..EndedAndPopped::default()
+        ..FinishAndPopReply::default()
     };
     expect![""].assert_eq(&worker.at(1.0, Event::FinishAndPop(Ok(held))));
     expect![""].assert_eq(&worker.later(5.9));
@@ -832,9 +835,9 @@ fn a_drain_waits_for_jobs_that_others_hold_back() {
 #[test]
 fn a_worker_without_a_job_asks_again_when_the_next_one_is_due() {
     let due_in = |seconds| {
-        Event::FinishAndPop(Ok(EndedAndPopped {
+        Event::FinishAndPop(Ok(FinishAndPopReply {
             due_in: Some(seconds),
-            ..EndedAndPopped::default()
+            ..FinishAndPopReply::default()
         }))
     };
     let mut worker = Worker::single(1);
@@ -861,10 +864,10 @@ fn what_a_job_released_is_popped_as_soon_as_its_process_has_ended() {
     let line = Event::Line {
         slot: 0,
         jid: Some(name("a")),
-        content: AnswerLineContent::Ending(EndingAction::Complete {
+        content: Ok(AnswerContent::Ending(EndingAction::Complete {
             data: None,
             next: None,
-        }),
+        })),
     };
     // The process has answered and still runs.
     expect!["turn: [a complete] pop 0 from \n"].assert_eq(&worker.at(1.0, line));
@@ -882,12 +885,12 @@ fn a_count_limits_what_is_popped() {
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.act());
     worker.reply(0.0, &["a"]);
     worker.at(1.0, ended(0, 1));
-    let failed = EndedAndPopped {
+    let failed = FinishAndPopReply {
         endings: vec![EndingOutcome::Done {
             state: name("failed"),
             remaining: None,
         }],
-        ..EndedAndPopped::default()
+        ..FinishAndPopReply::default()
     };
     worker
         .at(1.0, Event::FinishAndPop(Ok(failed)))
@@ -909,7 +912,7 @@ fn a_turn_whose_reply_is_lost_is_settled_and_its_jobs_are_found() {
         * ConnectionBack { after: 1.0, was_refused: false }
         recover: 1 endings, known a
     "#]]);
-    let found = EndedAndPopped {
+    let found = FinishAndPopReply {
         endings: vec![EndingOutcome::Done {
             state: name("complete"),
             remaining: None,
@@ -920,7 +923,7 @@ fn a_turn_whose_reply_is_lost_is_settled_and_its_jobs_are_found() {
             expires: 60.0,
             ..PoppedJob::default()
         }],
-        ..EndedAndPopped::default()
+        ..FinishAndPopReply::default()
     };
     worker
         .at(3.1, Event::Recovered(Ok(found)))
@@ -956,7 +959,7 @@ fn lines_that_are_no_answers_are_reported_and_answers_count_once() {
     let line = |jid: Option<&str>| Event::Line {
         slot: 0,
         jid: jid.map(name),
-        content: AnswerLineContent::Invalid("it is not JSON".to_owned()),
+        content: Err("it is not JSON".to_owned()),
     };
     worker.at(1.0, line(None)).shows(expect![[r#"
         * BadLine { slot: 0, jid: None, reason: "it is not JSON" }
@@ -979,7 +982,7 @@ fn progress_is_logged_at_most_once_in_ten_seconds() {
     let progress = |text| Event::Line {
         slot: 0,
         jid: Some(name("a")),
-        content: AnswerLineContent::Progress(name(text)),
+        content: Ok(AnswerContent::Progress(name(text))),
     };
     expect!["log a: page 1\n"].assert_eq(&worker.at(1.0, progress("page 1")));
     expect![""].assert_eq(&worker.at(5.0, progress("page 2")));
@@ -1146,9 +1149,10 @@ fn a_server_that_refuses_to_write_is_asked_less_and_less_often_and_reported_once
         let done = worker.act();
         for line in done.lines() {
             if line.starts_with("recover") {
-                worker
-                    .machine
-                    .handle_event(worker.now, Event::Recovered(Ok(EndedAndPopped::default())));
+                worker.machine.handle_event(
+                    worker.now,
+                    Event::Recovered(Ok(FinishAndPopReply::default())),
+                );
             } else if line.starts_with("turn") {
                 turns += 1;
                 let refused = Event::FinishAndPop(Err(refusal(false)));
@@ -1163,7 +1167,7 @@ fn a_server_that_refuses_to_write_is_asked_less_and_less_often_and_reported_once
     worker.later(20.0).shows(expect![[r#"
         recover: 0 endings, known 
     "#]]);
-    let found = Event::Recovered(Ok(EndedAndPopped::default()));
+    let found = Event::Recovered(Ok(FinishAndPopReply::default()));
     worker.at(20.0, found).shows(expect![[r#"
         turn: [] pop 1 from q:1
     "#]]);
@@ -1213,7 +1217,7 @@ fn locks_are_extended_while_turns_are_refused() {
                     extended(&[worker.now + 60.0])
                 }
                 line if line.starts_with("recover") => {
-                    Event::Recovered(Ok(EndedAndPopped::default()))
+                    Event::Recovered(Ok(FinishAndPopReply::default()))
                 }
                 line if line.starts_with("turn") => {
                     turns += 1;
@@ -1266,7 +1270,7 @@ fn a_worker_that_ends_while_turns_are_refused_gives_its_lost_jobs_back_first() {
     worker.later(5.0);
     worker.at(5.0, Event::FinishAndPop(Err(refusal(false))));
     worker.at(6.0, Event::Stop);
-    let found = Event::Recovered(Ok(EndedAndPopped::default()));
+    let found = Event::Recovered(Ok(FinishAndPopReply::default()));
     worker.at(6.0, found);
     worker.later(20.0).shows(expect![[r#"
         extend: a
@@ -1288,9 +1292,9 @@ fn among_many_queues_only_those_that_may_have_jobs_are_asked() {
     for order in [QueueOrder::Ordered, QueueOrder::RoundRobin] {
         let mut worker = Worker::new(config(DispatchMode::Single, 2), &queues, order);
         let none = |emptied: &[&str]| {
-            Event::FinishAndPop(Ok(EndedAndPopped {
+            Event::FinishAndPop(Ok(FinishAndPopReply {
                 emptied: emptied.iter().map(|queue| name(queue)).collect(),
-                ..EndedAndPopped::default()
+                ..FinishAndPopReply::default()
             }))
         };
         let ready = |queues: &[&str], due_in| {

@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use qless::internals::Name;
-use qless::internals::machine::event::ProcessExit;
+use qless::internals::machine::event::{EndedProcess, ProcessExit, StartFailure};
 use qless::internals::popped_job::PoppedJob;
 use qless::internals::process::substitute::ArgTemplate;
 use qless::internals::process::{
-    CapturedStdout, Launch, OutputStream, ProcessEnd, ProcessEvent, ProcessOptions, Processes,
-    ProgramDirectory, StartFault, StartFaultScope, StdoutMode, Waker, environment, job_line,
+    Launch, OutputStream, ProcessEvent, ProcessOptions, Processes, ProgramDirectory, StdoutMode,
+    Waker, environment, job_line,
 };
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use rustix::process::{
@@ -39,7 +39,7 @@ struct Programs {
 /// What a program left.
 #[derive(Debug)]
 struct Left {
-    end: ProcessEnd,
+    end: EndedProcess,
     lines: Vec<String>,
     stdout: String,
     stderr: String,
@@ -78,7 +78,7 @@ impl Programs {
         self.launch(0, sh(script)).unwrap()
     }
 
-    fn launch(&mut self, slot: usize, launch: Launch<'_>) -> Result<u32, StartFault> {
+    fn launch(&mut self, slot: usize, launch: Launch<'_>) -> Result<u32, StartFailure> {
         self.processes.start(slot, launch)
     }
 
@@ -217,8 +217,8 @@ fn a_program_reads_its_stdin_and_its_output_is_passed_on() {
     assert_eq!(left.end.exit, ProcessExit::Code(3));
     assert_eq!(left.stdout, "{\"a\":1}\nsecond\nend");
     assert_eq!(left.stderr, "problem\n");
-    assert_eq!(left.end.stderr_tail, b"problem\n");
-    assert_eq!(left.end.stdout, CapturedStdout::NotCaptured);
+    assert_eq!(left.end.message, "problem");
+    assert_eq!((left.end.data, left.end.unusable_output), (None, None));
     assert_eq!(left.lines, [""; 0]);
 }
 
@@ -298,23 +298,27 @@ fn the_end_of_stderr_is_kept() {
     let mut programs = Programs::with(100, &[]);
     programs.start("seq 1 100000 >&2; printf 'the reason' >&2; exit 1");
     let left = programs.end();
-    let tail = String::from_utf8(left.end.stderr_tail).unwrap();
-    assert_eq!(tail.len(), 100);
-    assert!(tail.ends_with("\n99999\n100000\nthe reason"), "{tail}");
+    let message = left.end.message;
+    assert_eq!(message.len(), 100);
+    assert!(
+        message.ends_with("\n99999\n100000\nthe reason"),
+        "{message}"
+    );
     assert_eq!(left.stderr.len(), 588_895 + 10);
 }
 
 #[test]
 fn stdout_is_captured_up_to_a_limit() {
-    for (most, captured) in [
-        (6, CapturedStdout::Whole(b"[1,2]\n".to_vec())),
-        (5, CapturedStdout::TooLong),
+    for (most, data, unusable) in [
+        (6, Some(&b"[1,2]"[..]), None),
+        (5, None, Some("is longer than 5 bytes")),
     ] {
         let left = run_to_end(Launch {
             stdout: StdoutMode::Capture(most),
             ..sh("printf '[1,'; sleep 0.05; echo '2]'")
         });
-        assert_eq!(left.end.stdout, captured);
+        assert_eq!(left.end.data.as_deref(), data);
+        assert_eq!(left.end.unusable_output.as_deref(), unusable);
         assert_eq!(left.stdout, "");
     }
 }
@@ -350,7 +354,8 @@ fn hundreds_of_megabytes_of_output_need_little_memory() {
     };
     assert_eq!(end.exit, ProcessExit::Code(0));
     assert_eq!(count, 250_000_000);
-    assert_eq!(end.stdout, CapturedStdout::TooLong);
+    let unusable = end.unusable_output.as_deref();
+    assert_eq!(unusable, Some("is longer than 1000 bytes"));
     // The cut line has 16 MiB, and the other tests of this process run meanwhile.
     assert!(most < before + 200_000, "from {before} KiB to {most} KiB");
 }
@@ -559,11 +564,11 @@ fn a_wait_ends_at_its_time_by_a_call_and_by_a_signal() {
 }
 
 /// The fault of a program that does not start.
-fn fault(program: impl AsRef<OsStr>) -> (StartFaultScope, String) {
+fn fault(program: impl AsRef<OsStr>) -> StartFailure {
     fault_in(program, &ProgramDirectory::Inherited)
 }
 
-fn fault_in(program: impl AsRef<OsStr>, directory: &ProgramDirectory) -> (StartFaultScope, String) {
+fn fault_in(program: impl AsRef<OsStr>, directory: &ProgramDirectory) -> StartFailure {
     let mut programs = Programs::new();
     let launch = Launch {
         program: program.as_ref(),
@@ -574,7 +579,7 @@ fn fault_in(program: impl AsRef<OsStr>, directory: &ProgramDirectory) -> (StartF
     // The slot is free again.
     programs.start("exit 0");
     assert_eq!(programs.end().end.exit, ProcessExit::Code(0));
-    (fault.kind, fault.message)
+    fault
 }
 
 fn file(dir: &Path, name: &str, mode: u32, text: &str) -> PathBuf {
@@ -603,7 +608,7 @@ fn a_program_that_cannot_be_executed_says_why() {
     ] {
         let shown = program.to_str().unwrap();
         let message = format!("cannot start `{shown}`: {why}");
-        assert_eq!(fault(program), (StartFaultScope::Exec, message));
+        assert_eq!(fault(program), StartFailure::Program(message));
     }
 }
 
@@ -612,7 +617,7 @@ fn a_directory_that_does_not_exist_is_named() {
     let directory = ProgramDirectory::Shared("/no/such/directory".into());
     let message =
         "cannot change to directory `/no/such/directory`: no such file or directory".to_owned();
-    assert_eq!(fault_in("sh", &directory), (StartFaultScope::Exec, message));
+    assert_eq!(fault_in("sh", &directory), StartFailure::Program(message));
 }
 
 #[test]
@@ -633,10 +638,7 @@ fn arguments_that_do_not_fit_are_the_fault_of_the_job() {
             ..sh("")
         };
         let fault = programs.launch(0, launch).unwrap_err();
-        assert_eq!(
-            (fault.kind, fault.message.as_str()),
-            (StartFaultScope::Job, message)
-        );
+        assert_eq!(fault, StartFailure::Job(message.to_owned()));
     }
 }
 
@@ -645,7 +647,7 @@ fn a_busy_slot_starts_nothing() {
     let mut programs = Programs::new();
     let pid = programs.start("sleep 100");
     let fault = programs.launch(0, sh("exit 0")).unwrap_err();
-    assert_eq!(fault.kind, StartFaultScope::Exhausted);
+    assert!(matches!(fault, StartFailure::Busy(_)), "{fault:?}");
     assert_eq!(programs.processes.pid_in_slot(0), Some(pid));
     programs.processes.send_signal(0, Signal::KILL);
     programs.end();
@@ -741,8 +743,8 @@ fn a_system_without_free_descriptors_may_have_some_later() {
                 Err(fault) => break fault,
             }
         };
-        assert_eq!(fault.kind, StartFaultScope::Exhausted);
-        assert_eq!(fault.message, "cannot start a program: too many open files");
+        let message = "cannot start a program: too many open files".to_owned();
+        assert_eq!(fault, StartFailure::Busy(message));
         assert!(started > 0);
         for slot in 0..started {
             programs.processes.send_signal(slot, Signal::KILL);
@@ -778,7 +780,7 @@ fn a_shared_directory_is_where_the_program_runs() {
 }
 
 /// Runs a shell script in the sandbox of a slot below `dir`.
-fn in_sandbox(dir: &Path, slot: usize, script: &str) -> Result<Left, StartFault> {
+fn in_sandbox(dir: &Path, slot: usize, script: &str) -> Result<Left, StartFailure> {
     let directory = ProgramDirectory::Sandbox(dir.to_owned());
     let mut programs = Programs::new();
     // What an earlier program left may still be going away, as long as the machine is busy.
@@ -789,7 +791,7 @@ fn in_sandbox(dir: &Path, slot: usize, script: &str) -> Result<Left, StartFault>
             ..sh(script)
         };
         match programs.launch(slot, launch) {
-            Err(fault) if fault.kind == StartFaultScope::Exhausted && Instant::now() < until => {
+            Err(StartFailure::Busy(_)) if Instant::now() < until => {
                 thread::sleep(Duration::from_millis(20));
             }
             started => {
@@ -880,15 +882,12 @@ fn a_sandbox_that_is_not_a_directory_is_refused() {
             "cannot use the sandbox `{root}/slot-{}`: it is not a directory",
             slot + 1
         );
-        assert_eq!(
-            (fault.kind, fault.message),
-            (StartFaultScope::Sandbox, message)
-        );
+        assert_eq!(fault, StartFailure::Directory(message));
     }
     assert!(precious.join("file").exists());
     let fault = in_sandbox(&dir.path().join("slot-2"), 0, "").unwrap_err();
     let message = format!("cannot create the sandbox `{root}/slot-2/slot-1`: not a directory");
-    assert_eq!(fault.message, message);
+    assert_eq!(fault.into_message(), message);
 }
 
 #[test]
@@ -901,16 +900,17 @@ fn the_system_directory_of_another_user_is_no_sandbox() {
         fs::write(slot.join("file"), "1").unwrap();
         std::os::unix::fs::chown(&slot, Some(65534), None).unwrap();
         let fault = in_sandbox(dir.path(), 0, "").unwrap_err();
-        assert_eq!(fault.kind, StartFaultScope::Sandbox);
+        let StartFailure::Directory(message) = fault else {
+            panic!("{fault:?}")
+        };
         assert!(
-            fault.message.ends_with(": it belongs to another user"),
-            "{}",
-            fault.message
+            message.ends_with(": it belongs to another user"),
+            "{message}"
         );
         assert!(slot.join("file").exists());
     } else {
         let fault = in_sandbox(Path::new("/no-such-directory"), 0, "").unwrap_err();
-        assert_eq!(fault.kind, StartFaultScope::Sandbox);
+        assert!(matches!(fault, StartFailure::Directory(_)), "{fault:?}");
     }
 }
 
@@ -956,10 +956,8 @@ fn filled(arguments: &[&str], job: &PoppedJob) -> Result<Vec<String>, String> {
             .into_iter()
             .map(|argument| argument.into_string().unwrap())
             .collect()),
-        Err(fault) => {
-            assert_eq!(fault.kind, StartFaultScope::Job);
-            Err(fault.message)
-        }
+        Err(StartFailure::Job(message)) => Err(message),
+        Err(fault) => panic!("{fault:?}"),
     }
 }
 
@@ -1058,7 +1056,7 @@ fn a_longest_argument_and_its_neighbor_are_what_the_system_allows() {
     let left = run_to_end(launch(131_071));
     assert_eq!(left.end.exit, ProcessExit::Code(0));
     let fault = Programs::new().launch(0, launch(131_072)).unwrap_err();
-    assert_eq!(fault.kind, StartFaultScope::Job);
+    assert!(matches!(fault, StartFailure::Job(_)), "{fault:?}");
 }
 
 #[test]
@@ -1120,11 +1118,8 @@ fn a_variable_that_holds_nul_is_the_fault_of_the_job() {
     let mut job = job();
     job.tags.push(Name::from("a\0b"));
     let fault = environment::job_variables(&job, &Name::from("w")).unwrap_err();
-    assert_eq!(fault.kind, StartFaultScope::Job);
-    assert_eq!(
-        fault.message,
-        "`QLESS_TAGS` cannot be set: its value holds NUL"
-    );
+    let message = "`QLESS_TAGS` cannot be set: its value holds NUL".to_owned();
+    assert_eq!(fault, StartFailure::Job(message));
 }
 
 fn line_of(job: &PoppedJob) -> String {

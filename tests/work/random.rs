@@ -10,13 +10,14 @@ use proptest::test_runner::TestCaseError;
 use qless::internals::ending::{EndingAction, EndingOutcome, EndingRequest, LockExtensionOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
-    Action, AnswerLineContent, DispatchMode, EndedAndPopped, EndedProcess, Event, MachineConfig,
-    ProcessExit, Report, ServerRequest, StartFailure, TerminationSignal, WorkLimit,
+    Action, DispatchMode, EndedProcess, Event, MachineConfig, ProcessExit, Report, ServerRequest,
+    StartFailure, TerminationSignal, WorkLimit,
 };
 use qless::internals::machine::rotation::{QueueOrder, QueueRotation};
 use qless::internals::popped_job::PoppedJob;
+use qless::internals::process::answer::AnswerContent;
 use qless::internals::retry_cause::RetryCause;
-use qless::internals::{Error, Kind, Name, ReadyQueues};
+use qless::internals::{Error, FinishAndPopReply, Kind, Name, ReadyQueues};
 
 use crate::support::random;
 
@@ -265,6 +266,7 @@ impl World {
                 exit,
                 message: String::new(),
                 data: None,
+                unusable_output: None,
                 unread_lines: self.starts % 3,
             };
             self.note(Event::Ended { slot, end });
@@ -279,10 +281,10 @@ impl World {
             return;
         }
         let jid = process.jobs.remove(0);
-        let content = AnswerLineContent::Ending(EndingAction::Complete {
+        let content = Ok(AnswerContent::Ending(EndingAction::Complete {
             data: None,
             next: None,
-        });
+        }));
         self.note(Event::Line {
             slot,
             jid: Some(jid),
@@ -340,11 +342,11 @@ impl World {
                 } else {
                     Vec::new()
                 };
-                Event::FinishAndPop(Ok(EndedAndPopped {
+                Event::FinishAndPop(Ok(FinishAndPopReply {
                     endings,
                     jobs,
                     emptied,
-                    ..EndedAndPopped::default()
+                    ..FinishAndPopReply::default()
                 }))
             }
             ServerRequest::Recover { endings, known } => {
@@ -367,10 +369,10 @@ impl World {
                     *self.popped.entry(jid.clone()).or_default() += 1;
                     self.popped_job(jid)
                 });
-                Event::Recovered(Ok(EndedAndPopped {
+                Event::Recovered(Ok(FinishAndPopReply {
                     endings,
                     jobs: jobs.collect(),
-                    ..EndedAndPopped::default()
+                    ..FinishAndPopReply::default()
                 }))
             }
             ServerRequest::Extend(jids) => {
@@ -400,7 +402,9 @@ impl World {
                 },
                 due_in: None,
             })),
-            ServerRequest::Log { .. } => Event::Missed,
+            ServerRequest::Log { .. } | ServerRequest::FindQueues | ServerRequest::Leave => {
+                Event::Missed
+            }
         }
     }
 
@@ -418,7 +422,9 @@ impl World {
             ServerRequest::Extend(_) => Event::Extended(Err(failure)),
             ServerRequest::Release(_) => Event::Released(Err(failure)),
             ServerRequest::FindReadyQueues => Event::ReadyQueues(Err(failure)),
-            ServerRequest::Log { .. } => Event::Missed,
+            ServerRequest::Log { .. } | ServerRequest::FindQueues | ServerRequest::Leave => {
+                Event::Missed
+            }
         }
     }
 

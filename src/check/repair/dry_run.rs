@@ -9,8 +9,8 @@ use crate::args::format::Format;
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::BatchSizes;
 use crate::check::verify::finding_filter::exclude_failure_list_searches_if_jobs;
-use crate::check::verify::run::{CheckOptions, CheckOutcome};
 use crate::check::verify::unlisted;
+use crate::check::verify::{CheckOptions, CheckOutcome};
 use crate::core::script::keys::Keys;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -82,15 +82,10 @@ pub(super) fn run_dry_run(
             continue;
         };
         let mut wait = |count| {
-            pace.wait_before_slice(count, interrupt);
-            match interrupt.error_kind_of_received_signal() {
-                Some(kind) => Err(Error::new(kind, "interrupted; nothing was changed")),
-                None => Ok(()),
-            }
+            let waited = pace.wait_unless_interrupted(count, interrupt);
+            waited.map_err(|error| Error::new(error.kind(), "interrupted; nothing was changed"))
         };
-        for mut batch in
-            unlisted::split_off_failed_jobs_in_no_list(session.core()?, batch, &mut wait)?
-        {
+        for mut batch in unlisted::split_batch_of_failed_jobs(session.core()?, batch, &mut wait)? {
             let kind = batch.location.kind;
             let findings = exclude_failure_list_searches_if_jobs(findings.clone(), kind);
             while let Some(groups) =
@@ -102,13 +97,8 @@ pub(super) fn run_dry_run(
                     wait(rest.len())?;
                     let begun = Instant::now();
                     let location = batch.call_location(&groups);
-                    let reply = core.plan_item_repairs(
-                        core.now(),
-                        &findings,
-                        &repair_name,
-                        &location,
-                        rest,
-                    )?;
+                    let reply =
+                        core.verify_items(core.now(), &findings, &repair_name, &location, rest)?;
                     batch_sizes.adjust_size(kind, reply.verified, begun.elapsed());
                     rest = &rest[reply.verified.clamp(1, rest.len())..];
                     verdicts.extend(reply.verdicts);

@@ -8,17 +8,15 @@ pub(crate) mod revert;
 mod rounds;
 pub(crate) mod undo;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use uuid::Uuid;
 
 use self::repairer::Repairer;
-use self::rounds::ApprovedRepair;
 use self::undo::UndoWriter;
+use super::verify;
 use super::verify::batch_size::BatchSizes;
-use super::verify::run;
-use super::verify::run::{CheckOptions, CheckOutcome};
+use super::verify::{CheckOptions, CheckOutcome};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::error::{Error, Kind};
@@ -61,7 +59,7 @@ pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Resul
         .hint("point `--redis` at its primary; `--read-only` scans the replica itself"));
     }
     let interrupt = InterruptFlags::install_handlers_once();
-    let first = run::run_check(check, true, "scan", &interrupt, session)?;
+    let first = verify::run_check(check, true, "scan", &interrupt, session)?;
     let repairable = first.check.items.iter().any(|found| found.repairable > 0);
     let idle = first.queue.is_empty() || !repairable;
     if first.halted.is_some() || idle && !*dry_run {
@@ -88,22 +86,13 @@ pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Resul
     };
     let round_trip = session.core()?.measure_round_trip(now);
     let repairer = Repairer::new(
-        check.filter.clone(),
-        repair_name.clone(),
+        check,
+        repair_name,
         undo,
-        check.rate,
-        interrupt.clone(),
+        interrupt,
         BatchSizes::new(round_trip),
     );
-    ApprovedRepair {
-        options: check,
-        repair_name,
-        interrupt,
-        repairer,
-        stopwatch: session.clock().start_stopwatch(),
-        before_scan: BTreeMap::new(),
-    }
-    .repair_and_report(first, session)
+    rounds::repair_and_report(check, repairer, first, session)
 }
 
 /// A unique name for a repair, which is part of the names of the keys that it sets aside. Begins with the time.
@@ -136,7 +125,7 @@ fn report_without_repair(result: CheckOutcome, session: &mut Session) -> Result<
     let decisions = decisions_for_operator_text(&result.check.items, Severity::Warn);
     let complete = result.halted.is_none();
     let skipped_by_scope = result.queue.findings_skipped_by_scope();
-    let exit = run::report_findings(result, false, session)?;
+    let exit = verify::report_findings(result, false, session)?;
     note_skipped_repairs(skipped_by_scope, &[], session);
     if complete && !decisions.is_empty() {
         session

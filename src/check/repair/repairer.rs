@@ -5,19 +5,17 @@ use std::time::Instant;
 
 use super::undo::UndoWriter;
 use crate::bulk::pace::Pace;
+use crate::check::repair_queue::{ExpectedRepairHashes, RepairQueue};
 use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
-use crate::check::verify::expected::ExpectedRepairHashes;
 use crate::check::verify::finding_filter::{FindingFilter, exclude_failure_list_searches_if_jobs};
-use crate::check::verify::repair_queue::RepairQueue;
-use crate::check::verify::unlisted;
+use crate::check::verify::{CheckOptions, unlisted};
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::interrupt::InterruptFlags;
 use crate::model::finding::{FindingId, RepairStage};
-use crate::model::rate::MaxRate;
 use crate::model::repair::RepairCounts;
 use crate::model::verdict::{
-    ItemKind, ItemLocation, KeyChange, RepairReply, Repairability, Verdict,
+    ItemKind, ItemLocation, KeyChange, Repairability, Verdict, VerdictReply,
 };
 use crate::name::Name;
 use crate::ui::Progress;
@@ -25,7 +23,7 @@ use crate::ui::Progress;
 pub(crate) struct Repairer {
     filter: FindingFilter,
     /// The name of this repair, which is part of the names of the keys that it sets aside.
-    repair_name: String,
+    pub repair_name: String,
     undo: Option<UndoWriter>,
     /// The stage of the current batch.
     stage: RepairStage,
@@ -33,7 +31,7 @@ pub(crate) struct Repairer {
     expected: ExpectedRepairHashes,
     pace: Pace,
     max_batch: usize,
-    interrupt: InterruptFlags,
+    pub interrupt: InterruptFlags,
     batch_sizes: BatchSizes,
     /// The number of entries removed from the list of the current batch.
     removed: u64,
@@ -44,21 +42,22 @@ pub(crate) struct Repairer {
     /// The error of the first call that failed because the user lacks a right on the server.
     pub missing_right: Option<Error>,
     pub counts: BTreeMap<FindingId, RepairCounts>,
+    /// `counts` at the last complete scan. The findings of this scan do not include these repairs.
+    pub counts_at_last_scan: BTreeMap<FindingId, RepairCounts>,
 }
 
 impl Repairer {
     pub(crate) fn new(
-        filter: FindingFilter,
+        options: &CheckOptions,
         repair_name: String,
         undo: Option<UndoWriter>,
-        rate: Option<MaxRate>,
         interrupt: InterruptFlags,
         batch_sizes: BatchSizes,
     ) -> Repairer {
-        let pace = Pace::new(rate);
+        let pace = Pace::new(options.rate);
         Repairer {
             max_batch: pace.slice_size(MAX_BATCH),
-            filter,
+            filter: options.filter.clone(),
             repair_name,
             undo,
             stage: RepairStage::Keys,
@@ -71,6 +70,7 @@ impl Repairer {
             set_aside: 0,
             missing_right: None,
             counts: BTreeMap::new(),
+            counts_at_last_scan: BTreeMap::new(),
         }
     }
 
@@ -93,7 +93,7 @@ impl Repairer {
             else {
                 continue;
             };
-            for mut batch in unlisted::split_off_failed_jobs_in_no_list(core, batch, |count| {
+            for mut batch in unlisted::split_batch_of_failed_jobs(core, batch, |count| {
                 self.pace_unless_interrupted(count)
             })? {
                 self.removed = 0;
@@ -120,11 +120,7 @@ impl Repairer {
 
     /// Waits until `--rate` allows `count` more items. A received signal is an error.
     fn pace_unless_interrupted(&mut self, count: usize) -> Result<(), Error> {
-        self.pace.wait_before_slice(count, &self.interrupt);
-        match self.interrupt.error_kind_of_received_signal() {
-            Some(kind) => Err(Error::new(kind, "interrupted")),
-            None => Ok(()),
-        }
+        self.pace.wait_unless_interrupted(count, &self.interrupt)
     }
 
     fn batch_size(&self, kind: ItemKind) -> usize {
@@ -153,7 +149,7 @@ impl Repairer {
             }
             Err(error) if error.kind() == Kind::NoPerm => {
                 self.pace.wait_before_slice(items.len(), &self.interrupt);
-                let reply = core.verify_items(core.now(), findings, location, &items)?;
+                let reply = core.verify_items(core.now(), findings, "", location, &items)?;
                 for verdict in reply.verdicts {
                     if verdict.outcome == Repairability::Repairable {
                         self.repair_counts_of_finding(&verdict).refused += 1;
@@ -199,8 +195,7 @@ impl Repairer {
             let mut items = self.items_at_current_positions(location, rest);
             let mut planned = None;
             if let Some(undo) = &mut self.undo {
-                let plan =
-                    core.plan_item_repairs(now, findings, &self.repair_name, location, &items)?;
+                let plan = core.verify_items(now, findings, &self.repair_name, location, &items)?;
                 items.truncate(plan.verified.max(1));
                 if !undo.write_plan_if_any(&plan.verdicts)? {
                     rest = &rest[items.len()..];
@@ -272,7 +267,7 @@ impl Repairer {
         &mut self,
         planned: Option<Vec<Verdict>>,
         items: &[Name],
-        reply: &RepairReply,
+        reply: &VerdictReply,
     ) -> u64 {
         let expected = match planned {
             Some(verdicts) => verdicts

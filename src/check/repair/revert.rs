@@ -242,7 +242,7 @@ impl Reverter<'_> {
     /// Restores the collected entries of a failure list: many entries by a rewrite of the list, few one at a time.
     fn revert_list(&mut self, list: &RemovedListEntries) -> Result<(), Error> {
         let (pace, interrupt) = (&mut self.pace, &self.interrupt);
-        let mut wait = |count| pace_unless_interrupted(pace, interrupt, count);
+        let mut wait = |count| pace.wait_unless_interrupted(count, interrupt);
         if list.has_enough_entries_to_rewrite_list()
             && let Some(counts) = list.try_rewrite_list(self.core, &mut wait)?
         {
@@ -271,7 +271,8 @@ impl Reverter<'_> {
         if changes.is_empty() {
             return Ok(());
         }
-        pace_unless_interrupted(&mut self.pace, &self.interrupt, changes.len())?;
+        self.pace
+            .wait_unless_interrupted(changes.len(), &self.interrupt)?;
         let begun = Instant::now();
         let counts = self.core.revert_changes(self.core.now(), changes)?;
         let elapsed = begun.elapsed();
@@ -285,18 +286,5 @@ impl Reverter<'_> {
     fn add_counts(&mut self, counts: RevertCounts) {
         self.sum.done += usize::try_from(counts.reverted).unwrap_or(usize::MAX);
         self.sum.skipped += usize::try_from(counts.skipped).unwrap_or(usize::MAX);
-    }
-}
-
-/// Waits until `--rate` allows `count` more changes. A received signal is an error.
-fn pace_unless_interrupted(
-    pace: &mut Pace,
-    interrupt: &InterruptFlags,
-    count: usize,
-) -> Result<(), Error> {
-    pace.wait_before_slice(count, interrupt);
-    match interrupt.error_kind_of_received_signal() {
-        Some(kind) => Err(Error::new(kind, "interrupted")),
-        None => Ok(()),
     }
 }

@@ -19,22 +19,6 @@ pub(super) const SETS_PER_READ: usize = 24;
 /// candidate, so that the core reports it.
 const MAX_EDGES: usize = 1000;
 
-/// The sets of edges of jobs.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum EdgeSets {
-    Dependencies,
-    Dependents,
-}
-
-impl EdgeSets {
-    fn companion_kind(self) -> JobCompanionKey {
-        match self {
-            EdgeSets::Dependencies => JobCompanionKey::Dependencies,
-            EdgeSets::Dependents => JobCompanionKey::Dependents,
-        }
-    }
-}
-
 impl Scanner<'_> {
     /// The hash of the dependency of `dependent` on `dependency`.
     pub(super) fn hash_edge(&self, dependent: &[u8], dependency: &[u8]) -> u64 {
@@ -47,13 +31,13 @@ impl Scanner<'_> {
     /// Two reads for each job: the first page of its set of dependencies or dependents, then its state.
     pub(super) fn edge_and_state_reads(
         &self,
-        sets: EdgeSets,
+        sets: JobCompanionKey,
         jids: &[Vec<u8>],
     ) -> Vec<ReadCommand> {
         let page = self.members_per_page(jids.len());
         let mut reads = Vec::with_capacity(jids.len() * 2);
         for jid in jids {
-            let set = self.keys.companion_key(sets.companion_kind(), jid);
+            let set = self.keys.companion_key(sets, jid);
             reads.push(ReadCommand::scan_set(&set, START, page));
             reads.push(ReadCommand::hash_fields(
                 &self.keys.job_key(jid),

@@ -7,7 +7,6 @@ use crate::model::verdict::{ItemKind, ItemLocation};
 use crate::name::Name;
 
 use super::extra_reads::{ExtraRead, ScannedJob};
-use super::homes::set_of_state_if_known;
 use super::set::{priority_bucket, time_bucket, whole_second_bucket};
 use super::unmatched::{EntryMatch, MatchSide};
 use super::{MAX_CLOCK_DRIFT, MAX_LOCK, RememberedAs, Replies, Scanner, validate};
@@ -52,6 +51,10 @@ const LARGE_JOB: usize = 20_000;
 
 /// Maximum size of a history that the client checks itself. The core verifies longer ones.
 const MAX_HISTORY_BYTES: usize = 1_000_000;
+
+// `HOMES`: which set of its queue should hold a job of each state. The core verifies jobs by the same table,
+// `lua/check/judge/homes.lua`.
+include!(concat!(env!("OUT_DIR"), "/homes.rs"));
 
 impl Scanner<'_> {
     /// Examines jobs with the replies to [`Scanner::job_and_history_reads`].
@@ -453,5 +456,35 @@ impl Scanner<'_> {
             job.child = Some((template.to_vec(), number));
             job.extra_reads.push(ExtraRead::TemplateCount);
         }
+    }
+}
+
+/// The set of a queue that holds jobs of this state. `Some(None)` if no set holds them; `None` if the state is
+/// unknown.
+fn set_of_state_if_known(state: &[u8]) -> Option<Option<ItemKind>> {
+    let known = HOMES.iter().find(|(known, _)| *known == state);
+    known.map(|(_, home)| *home)
+}
+
+#[cfg(test)]
+mod tests {
+    use strum::VariantArray;
+
+    use super::*;
+    use crate::model::job::State;
+
+    #[test]
+    fn each_state_is_in_the_table_once_and_those_of_a_queue_have_a_set() {
+        assert_eq!(HOMES.len(), State::VARIANTS.len());
+        for state in State::VARIANTS {
+            let home =
+                set_of_state_if_known(state.into_str().as_bytes()).expect("a state has its row");
+            assert_eq!(home.is_some(), State::QUEUED.contains(state), "{state:?}");
+        }
+        assert_eq!(
+            set_of_state_if_known(b"running"),
+            Some(Some(ItemKind::Locks))
+        );
+        assert_eq!(set_of_state_if_known(b"lost"), None);
     }
 }

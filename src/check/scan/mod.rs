@@ -7,19 +7,16 @@
 //! and entries that remain, are candidates. If the table is too small, another pass covers the rest of the entries. So
 //! the memory is bounded, whatever the size of the database.
 
-mod ahead;
 mod cycles;
 pub mod deferred;
 mod edges;
 mod extra_reads;
-mod homes;
 mod index;
 mod jobs;
 mod keys;
 pub mod rescan;
 mod scope;
 mod set;
-mod tally;
 mod templates;
 mod unmatched;
 pub mod validate;
@@ -34,17 +31,10 @@ use crate::error::{Error, Kind as Fault};
 use crate::model::verdict::{ItemKind, ItemLocation};
 use crate::name::Name;
 
-use ahead::ReadPipeline;
 use cycles::DependencyEdges;
-use tally::FailedTally;
+use deferred::FailedTally;
+use keys::ReadPipeline;
 use unmatched::{EntryMatch, SaltedHasher, UnmatchedTable};
-
-/// The queues of a scan.
-#[derive(Clone, Debug, Default)]
-pub struct ScanScope {
-    /// The queues whose candidates the scan reports. If empty, it reports the candidates of all queues.
-    pub queues: Vec<Name>,
-}
 
 /// The counts of what a scan has read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,25 +119,25 @@ pub trait CandidateSink {
     fn verify_candidates_at_scan_end(&mut self, core: &mut Core) -> Result<(), Error>;
 }
 
-/// Scans, and returns what was scanned.
+/// Scans, and returns what was scanned. `queues` are the queues whose candidates it reports, empty for all.
 pub fn run_scan(
     core: &mut Core,
     now: Moment,
-    scope: &ScanScope,
+    queues: &[Name],
     sink: &mut dyn CandidateSink,
 ) -> Result<ScanCounts, Error> {
-    Scanner::new(core, now, scope, sink).run_passes(UnmatchedTable::default())
+    Scanner::new(core, now, queues, sink).run_passes(UnmatchedTable::default())
 }
 
 /// Scans with a table of unmatched entries that has `table_slots` slots, a power of two. Fewer slots take more passes.
 pub fn run_scan_with_slots(
     core: &mut Core,
     now: Moment,
-    scope: &ScanScope,
+    queues: &[Name],
     sink: &mut dyn CandidateSink,
     table_slots: usize,
 ) -> Result<ScanCounts, Error> {
-    Scanner::new(core, now, scope, sink).run_passes(UnmatchedTable::new(table_slots))
+    Scanner::new(core, now, queues, sink).run_passes(UnmatchedTable::new(table_slots))
 }
 
 /// Maximum number of names remembered as listed or scanned.
@@ -193,7 +183,8 @@ enum RememberedAs {
 struct Scanner<'a> {
     core: &'a mut Core,
     now: Moment,
-    scope: &'a ScanScope,
+    /// The queues whose candidates the scan reports. If empty, it reports the candidates of all queues.
+    queues: &'a [Name],
     sink: &'a mut dyn CandidateSink,
     /// Maximum number of keys or members of one read.
     max_members_per_read: usize,
@@ -245,18 +236,18 @@ impl<'a> Scanner<'a> {
     fn new(
         core: &'a mut Core,
         now: Moment,
-        scope: &'a ScanScope,
+        queues: &'a [Name],
         sink: &'a mut dyn CandidateSink,
     ) -> Scanner<'a> {
         let max_ahead = match sink.max_members_per_read() {
-            usize::MAX => ahead::MAX_AHEAD,
+            usize::MAX => keys::MAX_AHEAD,
             _ => 0,
         };
         Scanner {
             keys: Keys::new(core.prefix()),
             core,
             now,
-            scope,
+            queues,
             max_members_per_read: sink.max_members_per_read().min(MAX_READ),
             sink,
             salt: SaltedHasher::default(),

@@ -14,13 +14,13 @@ const MAX_UNDECIDED: usize = 200;
 
 impl Scanner<'_> {
     pub(super) fn covers_all_queues(&self) -> bool {
-        self.scope.queues.is_empty()
+        self.queues.is_empty()
     }
 
     /// Whether a queue is scanned.
     pub(super) fn is_in_scope(&self, queue: &[u8]) -> bool {
         let named = |name: &Name| name.as_bytes() == queue;
-        self.covers_all_queues() || self.scope.queues.iter().any(named)
+        self.covers_all_queues() || self.queues.iter().any(named)
     }
 
     pub(super) fn add_candidate_if_in_scope(

@@ -20,15 +20,6 @@ const MAX_FAILED: usize = 20_000;
 /// Maximum number of candidates that are remembered after their verification.
 const MAX_RECENT: usize = 100_000;
 
-/// The waiting candidates that the caller has to verify now, before it adds others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DueCandidates {
-    Nothing,
-    /// All that wait at the location of the candidate that was just added.
-    Location,
-    All,
-}
-
 #[derive(Debug, Default)]
 pub(super) struct CandidatesByLocation {
     waiting: HashMap<ItemLocation, Vec<Name>>,
@@ -40,29 +31,32 @@ pub(super) struct CandidatesByLocation {
 }
 
 impl CandidatesByLocation {
-    pub(super) fn add_candidate(&mut self, location: &ItemLocation, item: Name) -> DueCandidates {
+    pub(super) fn add_candidate(&mut self, location: &ItemLocation, item: Name) {
         let waiting = match self.waiting.get_mut(location) {
             Some(waiting) => waiting,
             None => self.waiting.entry(location.clone()).or_default(),
         };
         // Entries of a list come in order, so a second candidate for the same block directly follows the first one.
-        if waiting.last() == Some(&item) {
-            return DueCandidates::Nothing;
+        if waiting.last() != Some(&item) {
+            self.bytes += item.as_bytes().len();
+            waiting.push(item);
+            self.count += 1;
         }
-        self.bytes += item.as_bytes().len();
-        waiting.push(item);
-        self.count += 1;
+    }
+
+    /// Whether the candidates that wait at a location must be verified before another one is added.
+    pub(super) fn is_location_full(&self, location: &ItemLocation) -> bool {
         let capacity = match location.kind {
             ItemKind::Failed => MAX_FAILED,
             _ => MAX_BATCH,
         };
-        if waiting.len() >= capacity {
-            DueCandidates::Location
-        } else if self.count >= MAX_CANDIDATES + MAX_FAILED || self.bytes >= MAX_BYTES {
-            DueCandidates::All
-        } else {
-            DueCandidates::Nothing
-        }
+        let waiting = self.waiting.get(location);
+        waiting.is_some_and(|waiting| waiting.len() >= capacity)
+    }
+
+    /// Whether all candidates must be verified before another one is added.
+    pub(super) fn is_full(&self) -> bool {
+        self.count >= MAX_CANDIDATES + MAX_FAILED || self.bytes >= MAX_BYTES
     }
 
     /// Any location that has candidates.
@@ -102,10 +96,7 @@ mod tests {
     fn a_candidate_that_was_verified_lately_is_not_verified_again() {
         let mut candidates = CandidatesByLocation::default();
         let job = ItemLocation::new(ItemKind::Job, "");
-        assert_eq!(
-            candidates.add_candidate(&job, Name::from("a")),
-            DueCandidates::Nothing
-        );
+        candidates.add_candidate(&job, Name::from("a"));
         assert_eq!(candidates.any_waiting_location(), Some(job.clone()));
         assert_eq!(
             candidates.take_candidates_at(&job),
@@ -131,17 +122,13 @@ mod tests {
     fn a_full_batch_or_many_bytes_are_due() {
         let mut candidates = CandidatesByLocation::default();
         let job = ItemLocation::new(ItemKind::Job, "");
-        let mut added =
-            (0..MAX_BATCH).map(|n| candidates.add_candidate(&job, Name::from(n.to_string())));
-        assert!(
-            added
-                .by_ref()
-                .take(MAX_BATCH - 1)
-                .all(|due| due == DueCandidates::Nothing)
-        );
-        assert_eq!(added.next(), Some(DueCandidates::Location));
+        for number in 0..MAX_BATCH {
+            assert!(!candidates.is_location_full(&job), "{number}");
+            candidates.add_candidate(&job, Name::from(number.to_string()));
+        }
+        assert!(candidates.is_location_full(&job) && !candidates.is_full());
         let large = Name::from("x".repeat(MAX_BYTES));
-        let tag = ItemLocation::new(ItemKind::Tag, "eu");
-        assert_eq!(candidates.add_candidate(&tag, large), DueCandidates::All);
+        candidates.add_candidate(&ItemLocation::new(ItemKind::Tag, "eu"), large);
+        assert!(candidates.is_full());
     }
 }

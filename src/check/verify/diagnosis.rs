@@ -2,7 +2,7 @@
 
 use crate::core::api::check::ServerRisks;
 use crate::model::check::ReportedFinding;
-use crate::model::finding::{DecisiveDetail, FINDINGS, FindingId, KnownCause, Severity};
+use crate::model::finding::{FINDINGS, FindingId, KnownCause, Severity};
 use crate::model::verdict::Verdict;
 use crate::name::Name;
 use crate::text::{format_count, with_thousands_separators};
@@ -16,19 +16,18 @@ pub(crate) fn eviction_finding(server: &ServerRisks) -> Option<Verdict> {
     if policy == "noeviction" {
         return None;
     }
-    let (known_detail, detail) = match server.max_memory {
-        _ if policy.starts_with("volatile-") => (DecisiveDetail::EvictsExpiring, policy.to_owned()),
-        Some(1..) => (DecisiveDetail::Other, policy.to_owned()),
-        _ => (
-            DecisiveDetail::NoMemoryLimit,
-            format!("no limit yet, then {policy}"),
-        ),
+    let detail = match server.max_memory {
+        None | Some(0) if !policy.starts_with("volatile-") => {
+            format!("no limit yet, then {policy}")
+        }
+        _ => policy.to_owned(),
     };
     let option = Name::from("maxmemory-policy");
-    Some(Verdict {
-        known_detail,
-        ..Verdict::report_only(FindingId::ServerEvicts, option, Name::from(detail.as_str()))
-    })
+    Some(Verdict::report_only(
+        FindingId::ServerEvicts,
+        option,
+        Name::from(detail.as_str()),
+    ))
 }
 
 /// The likely causes, the likeliest first.

@@ -7,13 +7,6 @@ use crate::model::finding::{FINDINGS, FindingId, FindingKind, RepairApproval, Re
 use crate::model::verdict::ItemKind;
 use crate::name::Name;
 
-/// A value of `--only`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum AllOrOneFinding {
-    All,
-    One(FindingId),
-}
-
 /// Findings for whose verdict the core searches failure lists. So the failed jobs of a group are verified together.
 const LIST_SEARCHING_FINDINGS: [FindingId; 3] = [
     FindingId::FailedStray,
@@ -39,7 +32,10 @@ pub(crate) fn exclude_failure_list_searches_if_jobs(
 /// The selected findings.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FindingFilter {
-    only: Vec<AllOrOneFinding>,
+    /// Whether `--only` names `all`.
+    names_all: bool,
+    /// The findings that `--only` names.
+    only: Vec<FindingId>,
     skip: Vec<FindingId>,
     /// The jobs from which this repair removed a missing dependency. The filter also selects their release.
     freed: Rc<HashSet<Name>>,
@@ -54,10 +50,16 @@ pub(crate) enum VerifyPhase {
 }
 
 impl FindingFilter {
-    pub(crate) fn new(only: Vec<AllOrOneFinding>, skip: Vec<FindingId>) -> FindingFilter {
+    /// The filter of the values of `--only` and `--skip`.
+    pub(crate) fn from_args(only: &[String], skip: &[String]) -> FindingFilter {
+        let ids = |names: &[String]| {
+            let ids = names.iter().filter_map(|name| FindingId::from_name(name));
+            ids.collect()
+        };
         FindingFilter {
-            only,
-            skip,
+            names_all: only.iter().any(|name| name == "all"),
+            only: ids(only),
+            skip: ids(skip),
             freed: Rc::default(),
         }
     }
@@ -82,31 +84,18 @@ impl FindingFilter {
     }
 
     fn selects_for_all_items(&self, id: FindingId) -> bool {
-        self.only.is_empty() || self.is_named_by_only(id)
+        self.names_all || self.only.is_empty() || self.only.contains(&id)
     }
 
     /// Whether any finding is not reported.
     pub(crate) fn excludes_any_finding(&self) -> bool {
-        let all = self.only.is_empty()
-            || self
-                .only
-                .iter()
-                .any(|selection| matches!(selection, AllOrOneFinding::All));
-        !all || !self.skip.is_empty()
+        !self.names_all && !self.only.is_empty() || !self.skip.is_empty()
     }
 
     /// Whether this finding requires a repair of other findings first, and the filter selects none of those.
     pub(crate) fn hides_requirements(&self, id: FindingId) -> bool {
         let requires = id.row().requires;
         !requires.is_empty() && !requires.iter().any(|id| self.selects_finding(*id))
-    }
-
-    /// Whether `--only` names a finding, or all findings.
-    fn is_named_by_only(&self, id: FindingId) -> bool {
-        self.only.iter().any(|selection| match selection {
-            AllOrOneFinding::All => true,
-            AllOrOneFinding::One(one) => *one == id,
-        })
     }
 
     /// The list of the findings to scan for, as text for the core; `None` if there are none. `for_repair` says that a
@@ -152,8 +141,7 @@ impl FindingFilter {
     /// Whether the repair of a finding deletes keys and lacks an approval: `--only` has to name the finding itself, not
     /// `all`.
     fn lacks_deletion_approval(&self, finding: &FindingKind) -> bool {
-        let named = |selection: &AllOrOneFinding| matches!(selection, AllOrOneFinding::One(one) if *one == finding.id);
-        finding.approval == RepairApproval::Typed && !self.only.iter().any(named)
+        finding.approval == RepairApproval::Typed && !self.only.contains(&finding.id)
     }
 
     fn finding_list(
@@ -165,7 +153,8 @@ impl FindingFilter {
         // The core verifies the findings of the last stage after the scan. They require a complete scan, or the absence
         // of other findings. None of them requires an approval.
         let deferred = |finding: &FindingKind| finding.stage == RepairStage::Counts;
-        let by_name = phase == VerifyPhase::AfterScan || for_repair && !self.only.is_empty();
+        let names_any = self.names_all || !self.only.is_empty();
+        let by_name = phase == VerifyPhase::AfterScan || for_repair && names_any;
         let is_in_phase = |finding: &&FindingKind| match phase {
             VerifyPhase::DuringScan if by_name && self.lacks_deletion_approval(finding) => false,
             VerifyPhase::DuringScan => include(finding) && !deferred(finding),
@@ -196,7 +185,7 @@ mod tests {
     use super::*;
 
     fn only(id: FindingId) -> FindingFilter {
-        FindingFilter::new(vec![AllOrOneFinding::One(id)], Vec::new())
+        FindingFilter::from_args(&[id.to_string()], &[])
     }
 
     #[test]
@@ -253,28 +242,6 @@ mod tests {
                 .unwrap(),
             "tag-count"
         );
-    }
-
-    #[test]
-    fn a_deletion_requires_that_only_names_the_finding_itself() {
-        let all = FindingFilter::new(vec![AllOrOneFinding::All], Vec::new());
-        let repair = all
-            .finding_list_to_repair(RepairStage::Entries, &[])
-            .unwrap();
-        assert!(!repair.contains("lost-key"), "{repair}");
-        assert!(repair.contains("dependency-missing"), "{repair}");
-        let one = only(FindingId::LostKey);
-        assert_eq!(
-            one.finding_list_to_repair(RepairStage::Entries, &[])
-                .unwrap(),
-            "lost-key"
-        );
-        assert_eq!(one.finding_list_to_repair(RepairStage::Keys, &[]), None);
-        // A scan reports it in any case.
-        let scan = all
-            .finding_list_to_scan(VerifyPhase::DuringScan, false)
-            .unwrap();
-        assert!(!scan.contains("-lost-key"), "{scan}");
     }
 
     #[test]

@@ -1,21 +1,307 @@
-//! The verification of a scan's candidates, the possible inconsistencies. The core verifies them in batches. The
+//! One scan with the verification of its candidates, the possible inconsistencies. The core verifies them in batches. The
 //! confirmed findings are counted, reported and queued for a repair.
 
-pub(crate) mod batch;
 pub(crate) mod batch_size;
-mod blocking_findings;
-mod calls;
 mod candidates;
-pub(crate) mod collector;
-pub(crate) mod diagnosis;
-pub(crate) mod expected;
+mod diagnosis;
 pub(crate) mod finding_filter;
-mod lost_dependencies;
-pub(crate) mod options;
-pub(crate) mod overlaps;
-pub(crate) mod progress;
-pub(crate) mod repair_queue;
-pub(crate) mod run;
 pub(crate) mod unlisted;
 mod verdicts;
-pub(crate) mod verifier;
+mod verifier;
+
+use self::finding_filter::FindingFilter;
+use self::verifier::{Verifier, VerifyProgress};
+use crate::bulk::pace::Pace;
+use crate::check::repair_queue::RepairQueue;
+use crate::check::scan::ScanCounts;
+use crate::core::api::check::ServerRisks;
+use crate::core::api::index::Index;
+use crate::error::{Error, Kind};
+use crate::exit::Exit;
+use crate::interrupt::InterruptFlags;
+use crate::json::Number;
+use crate::model::check::{CheckReport, ReportedFinding, ScanSummary};
+use crate::model::finding::{FindingId, Severity};
+use crate::model::pattern::NamePattern;
+use crate::model::rate::MaxRate;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::{format_count, with_thousands_separators};
+
+/// The options of a check: which items are scanned, and which findings are reported.
+#[derive(Clone, Debug)]
+pub(crate) struct CheckOptions {
+    pub queues: Vec<NamePattern>,
+    pub filter: FindingFilter,
+    /// Maximum number of examples of each finding.
+    pub max_examples: u64,
+    pub rate: Option<MaxRate>,
+    pub fail_on: Severity,
+}
+
+#[derive(Debug)]
+pub(crate) struct CheckOutcome {
+    pub check: CheckReport,
+    /// The items to repair, if a repair follows.
+    pub queue: RepairQueue,
+    /// Why the scan is incomplete, if it is.
+    pub halted: Option<Error>,
+    /// Whether only some queues or findings were scanned.
+    pub narrow: bool,
+    /// Findings that could not be verified, because a finding that has to be repaired first is not selected.
+    pub unverified: Vec<FindingId>,
+}
+
+impl CheckOutcome {
+    /// Whether any finding of this check is severe enough for exit 7.
+    pub(crate) fn reaches_fail_on_severity(&self) -> bool {
+        let mut items = self.check.items.iter();
+        items.any(|found| found.severity >= self.check.scan.fail_on)
+    }
+}
+
+/// Scans, and has the core verify the candidates. `for_repair` says that a repair follows: then `--only` approves
+/// repairs, and the scan queues repairable items. `title` is the text before the progress bar.
+pub(crate) fn run_check(
+    options: &CheckOptions,
+    for_repair: bool,
+    title: &str,
+    interrupt: &InterruptFlags,
+    session: &mut Session,
+) -> Result<CheckOutcome, Error> {
+    let queues = resolve_queues(&options.queues, session)?;
+    let now = session.now();
+    let stopwatch = session.clock().start_stopwatch();
+    let (core, ui) = session.core_and_ui()?;
+    let server = core.server_risks(now);
+    let keys = server.keys;
+    let mut moves = 0;
+    let (mut verifier, scanned) = loop {
+        let bar = ui.start_progress_bar(keys.unwrap_or(0)).with_title(title);
+        let progress = VerifyProgress::new(bar, Pace::new(options.rate), interrupt.clone());
+        let mut verifier = Verifier::new(options, for_repair, queues.clone(), progress);
+        match verifier.scan_and_verify(core, now, &queues) {
+            // Keys moved to another server of the cluster. Begin the scan again, but only once.
+            Err(error) if error.kind() == Kind::SlotMoving && moves == 0 => {
+                moves += 1;
+                ui.note(&format!(
+                    "note: {}; the scan begins again",
+                    error.message_without_effect()
+                ));
+            }
+            scanned => break (verifier, scanned),
+        }
+    };
+    let (counts, verified) = (verifier.scan_counts(), verifier.verified_count());
+    if queues.is_empty()
+        && let Some(verdict) = diagnosis::eviction_finding(&server)
+    {
+        verifier.collect_finding_if_selected(verdict);
+    }
+    let elapsed = stopwatch.elapsed_seconds();
+    let unverified = verifier.findings_not_verified();
+    let (items, queue) = verifier.into_findings_and_queue();
+    let extent = || extent_text(counts, keys, verified);
+    let halted = match scanned {
+        Ok(()) => replica_error(&server, extent, session)?,
+        Err(error) => {
+            let interrupted = matches!(error.kind(), Kind::Interrupted | Kind::Terminated);
+            let error = incomplete_error(&error, &extent());
+            // Unless a signal ended the scan, print neither an incomplete JSON document nor a report without findings.
+            if !interrupted && (items.is_empty() || session.ui.format().is_json_or_ndjson()) {
+                return Err(error);
+            }
+            Some(error)
+        }
+    };
+    let failing = items.iter().any(|found| found.severity >= options.fail_on);
+    let scan = ScanSummary {
+        keys: counts.keys,
+        jobs: counts.jobs,
+        queues: match queues.len() {
+            0 => counts.queues,
+            some => some as u64,
+        },
+        elapsed_s: Number((elapsed * 10.0).round() / 10.0),
+        complete: halted.is_none(),
+        clean: halted.is_none() && !failing,
+        fail_on: options.fail_on,
+        causes: diagnosis::likely_causes(&items, &server),
+    };
+    Ok(CheckOutcome {
+        check: CheckReport { scan, items },
+        queue,
+        halted,
+        narrow: !queues.is_empty() || options.filter.excludes_any_finding(),
+        unverified,
+    })
+}
+
+/// Reports the findings and returns the exit code. If `with_hints`, also prints commands for the next steps.
+pub(crate) fn report_findings(
+    result: CheckOutcome,
+    with_hints: bool,
+    session: &mut Session,
+) -> Result<Exit, Error> {
+    let failing = result.reaches_fail_on_severity();
+    let mut result = result;
+    // With `-q`, as in a cron job, the table leaves out findings below `--fail-on`. A document has all findings.
+    if session.ui.is_quiet() && !session.ui.format().is_json_or_ndjson() {
+        let fail_on = result.check.scan.fail_on;
+        result.check.items.retain(|found| found.severity >= fail_on);
+    }
+    let (check, ui) = (&result.check, &mut session.ui);
+    let nothing = match (check.items.is_empty(), check.scan.complete) {
+        (true, true) if !result.unverified.is_empty() => "",
+        (true, true) if result.narrow => ", no inconsistency in what was scanned",
+        (true, true) => ", no inconsistency",
+        _ => "",
+    };
+    ui.note(&format!("{}{nothing}", check.scan_headline()));
+    for id in &result.unverified {
+        ui.note(&format!(
+            "note: {id} cannot be verified before other findings are repaired: `qless check` \
+             reports them"
+        ));
+    }
+    if !check.items.is_empty() {
+        ui.note_to_people("");
+    }
+    ui.show(check)?;
+    for cause in &check.scan.causes {
+        ui.note(&format!("likely cause: {cause}"));
+    }
+    if with_hints && !ui.format().is_json_or_ndjson() {
+        for cut in check
+            .items
+            .iter()
+            .flat_map(ReportedFinding::cycle_breaking_commands)
+        {
+            ui.note(&format!("to break dependency-cycle: {cut}"));
+        }
+    }
+    if check.scan.complete && with_hints {
+        let own = session.canonical_command();
+        let named = own.has_flag("--only");
+        let repairable =
+            |found: &ReportedFinding| found.repairable > 0 || named && found.needs_only > 0;
+        if check.items.iter().any(repairable) {
+            let mut plan = own.clone().with_word("--repair");
+            if !own.has_flag("--dry-run") {
+                plan = plan.with_word("--dry-run");
+            }
+            let plan = plan
+                .shell_line()
+                .unwrap_or_else(|| plan.shell_line_without_destination());
+            let hint = format!("show the plan: {plan}");
+            session.ui.hint_even_to_scripts(&hint);
+        } else if check.items.iter().any(|found| found.needs_only > 0) {
+            session
+                .ui
+                .hint_even_to_scripts("show what you can decide: qless help findings");
+        }
+    }
+    match result.halted {
+        Some(error) => Err(error),
+        None if failing => Ok(Exit::Inconsistent),
+        None => Ok(Exit::Ok),
+    }
+}
+
+/// The queues that the patterns select, sorted. Empty if there are no patterns: then all queues are checked.
+fn resolve_queues(patterns: &[NamePattern], session: &mut Session) -> Result<Vec<Name>, Error> {
+    if patterns.is_empty() {
+        return Ok(Vec::new());
+    }
+    let now = session.now();
+    let core = session.core()?;
+    let known = if patterns
+        .iter()
+        .all(|pattern| pattern.as_plain_name().is_some())
+    {
+        Vec::new()
+    } else {
+        core.index_members(now, &Index::Queues)?
+    };
+    let mut queues: Vec<Name> = Vec::new();
+    for pattern in patterns {
+        let some: Vec<Name> = match pattern.as_plain_name() {
+            Some(queue) => {
+                core.require_queue(now, queue)?;
+                vec![queue.clone()]
+            }
+            None => known
+                .iter()
+                .filter(|queue| pattern.matches(queue))
+                .cloned()
+                .collect(),
+        };
+        if some.is_empty() {
+            return Err(Error::unknown_name("queue", &pattern.as_typed(), &[]));
+        }
+        queues.extend(some);
+    }
+    queues.sort_unstable();
+    queues.dedup();
+    Ok(queues)
+}
+
+/// The error of an incomplete scan, which says how far the scan got.
+fn incomplete_error(error: &Error, extent: &str) -> Error {
+    let incomplete = Error::new(error.kind(), format!("{extent}: {}", error.message()));
+    match error.hint_text() {
+        Some(hint) => incomplete.hint(hint),
+        None => incomplete,
+    }
+}
+
+/// Says how far an incomplete scan got.
+fn extent_text(counts: ScanCounts, keys: Option<u64>, verified: u64) -> String {
+    let scanned = match keys {
+        Some(keys) => {
+            let keys = with_thousands_separators(keys.max(counts.keys));
+            format!("{} of {keys} keys", with_thousands_separators(counts.keys))
+        }
+        None => format_count(counts.keys, "key", "keys"),
+    };
+    let verified = match verified {
+        0 => String::new(),
+        some => format!(
+            ", {} verified",
+            format_count(some, "candidate", "candidates")
+        ),
+    };
+    format!("incomplete: {scanned} scanned{verified}")
+}
+
+/// The error of a scan of a replica. The replica may lack changes of its primary, so its scan counts as incomplete.
+/// With `--read-only`, which checks the replica itself, this is an error only if the replica has lost its primary.
+fn replica_error(
+    server: &ServerRisks,
+    extent: impl Fn() -> String,
+    session: &mut Session,
+) -> Result<Option<Error>, Error> {
+    let Some(primary) = server.primary else {
+        return Ok(None);
+    };
+    let address = session.core()?.address();
+    let extent = extent();
+    Ok(if !primary.is_up {
+        Some(Error::new(
+            Kind::Stale,
+            format!("{extent}: replica `{address}` has lost its primary and may be stale"),
+        ))
+    } else if session.globals.read_only {
+        None
+    } else {
+        Some(
+            Error::new(
+                Kind::ReadOnly,
+                format!(
+                    "{extent}: `{address}` is a replica, which may lack changes of its primary"
+                ),
+            )
+            .hint("point `--redis` at its primary; `--read-only` scans the replica itself"),
+        )
+    })
+}

@@ -1,38 +1,65 @@
-//! Has the core verify the candidates of a scan in batches, with bounded memory.
+//! Has the core verify the candidates of a scan in batches, with bounded memory, at the pace of `--rate`.
 
-use super::calls::VerifyCaller;
-use super::candidates::{CandidatesByLocation, DueCandidates};
-use super::options::VerifyOptions;
-use super::progress::VerifyProgress;
-use super::repair_queue::RepairQueue;
-use super::unlisted::UnlistedAndToSearchJobs;
+use std::time::Instant;
+
+use super::batch_size::BatchSizes;
+use super::candidates::CandidatesByLocation;
+use super::finding_filter::{VerifyPhase, exclude_failure_list_searches_if_jobs};
 use super::verdicts::FindingsAndRepairQueue;
+use super::{CheckOptions, unlisted};
+use crate::bulk::pace::Pace;
+use crate::check::repair_queue::RepairQueue;
 use crate::check::scan;
-use crate::check::scan::{CandidateSink, ScanCounts, ScanScope};
+use crate::check::scan::{CandidateSink, ScanCounts};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
+use crate::interrupt::InterruptFlags;
 use crate::model::check::ReportedFinding;
 use crate::model::finding::FindingId;
 use crate::model::verdict::{ItemKind, ItemLocation, MAX_ITEMS, Verdict};
 use crate::name::Name;
+use crate::text::with_thousands_separators;
+use crate::ui::Progress;
 
 /// Takes the candidates of a scan, has the core verify them, and adds the verdicts to the report.
 pub(crate) struct Verifier {
     candidates: CandidatesByLocation,
-    calls: VerifyCaller,
+    phase: VerifyPhase,
+    /// The findings that the core looks for in this phase. `None` if there are none.
+    findings: Option<String>,
+    batch_sizes: BatchSizes,
+    /// The number of candidates verified.
+    verified: u64,
     verdicts: FindingsAndRepairQueue,
     progress: VerifyProgress,
 }
 
 impl Verifier {
-    pub(crate) fn new(options: VerifyOptions, progress: VerifyProgress) -> Verifier {
-        Verifier {
+    /// `queues` are the queues that `--queue` selects, empty for all.
+    pub(crate) fn new(
+        options: &CheckOptions,
+        for_repair: bool,
+        queues: Vec<Name>,
+        progress: VerifyProgress,
+    ) -> Verifier {
+        let mut verifier = Verifier {
             candidates: CandidatesByLocation::default(),
-            calls: VerifyCaller::new(&options),
-            verdicts: FindingsAndRepairQueue::new(options),
+            phase: VerifyPhase::DuringScan,
+            findings: None,
+            batch_sizes: BatchSizes::default(),
+            verified: 0,
+            verdicts: FindingsAndRepairQueue::new(options, for_repair, queues),
             progress,
-        }
+        };
+        verifier.begin_phase(VerifyPhase::DuringScan);
+        verifier
+    }
+
+    fn begin_phase(&mut self, phase: VerifyPhase) {
+        let for_repair = self.verdicts.repair_queue.is_some();
+        self.phase = phase;
+        self.findings = self.verdicts.filter.finding_list_to_scan(phase, for_repair);
     }
 
     pub(crate) fn scan_counts(&self) -> ScanCounts {
@@ -41,7 +68,7 @@ impl Verifier {
 
     /// The number of candidates verified.
     pub(crate) fn verified_count(&self) -> u64 {
-        self.calls.verified
+        self.verified
     }
 
     /// The findings that could not be verified, because a finding that has to be repaired first is not selected.
@@ -54,10 +81,10 @@ impl Verifier {
         &mut self,
         core: &mut Core,
         now: Moment,
-        scope: &ScanScope,
+        queues: &[Name],
     ) -> Result<(), Error> {
-        self.calls.reset_batch_sizes(core.measure_round_trip(now));
-        self.progress.counts = scan::run_scan(core, now, scope, self)?;
+        self.batch_sizes = BatchSizes::new(core.measure_round_trip(now));
+        self.progress.counts = scan::run_scan(core, now, queues, self)?;
         self.verify_all_candidates(core)
     }
 
@@ -68,7 +95,7 @@ impl Verifier {
     }
 
     /// Reports a finding that is not a verdict of the core.
-    pub(crate) fn collect_finding_if_selected(&mut self, verdict: &Verdict) {
+    pub(crate) fn collect_finding_if_selected(&mut self, verdict: Verdict) {
         self.verdicts.collect_finding_if_selected(verdict);
     }
 
@@ -86,7 +113,7 @@ impl Verifier {
         core: &mut Core,
         location: &ItemLocation,
     ) -> Result<(), Error> {
-        if location.kind == ItemKind::Key && self.verdicts.options.scans_only_some_queues() {
+        if location.kind == ItemKind::Key && self.verdicts.checks_only_some_queues() {
             // Verify jobs first: if a job lists a missing dependency, report it for the job, not for the leftover key.
             self.verify_candidates_at(core, &ItemLocation::new(ItemKind::Job, ""))?;
         }
@@ -96,13 +123,13 @@ impl Verifier {
         if location.kind != ItemKind::Failed {
             return self.verify_in_batches(core, location, &items);
         }
-        let group = &location.name;
-        let jobs = UnlistedAndToSearchJobs::find_unlisted(core, group, items, |count| {
+        let parts = unlisted::split_failed_jobs(core, &location.name, items, |count| {
             self.progress.pace_unless_interrupted(count)
         })?;
-        self.verify_in_batches(core, location, &jobs.to_search)?;
-        let unlisted = ItemLocation::new(ItemKind::Unlisted, group.clone());
-        self.verify_in_batches(core, &unlisted, &jobs.unlisted.concat())
+        for (location, items) in parts {
+            self.verify_in_batches(core, &location, &items)?;
+        }
+        Ok(())
     }
 
     fn verify_in_batches(
@@ -114,7 +141,8 @@ impl Verifier {
         let mut rest = items;
         while !rest.is_empty() {
             let max_size = self.progress.max_members_per_read();
-            let size = self.calls.args_per_call(location.kind, max_size);
+            let size = self.batch_sizes.size_for(location.kind).min(max_size);
+            let size = size.next_multiple_of(location.kind.call_args_per_item());
             let batch = &rest[..size.min(rest.len())];
             let verified = self.verify_batch_or_its_halves(core, location, batch, true)?;
             rest = &rest[verified.clamp(1, batch.len())..];
@@ -131,14 +159,20 @@ impl Verifier {
         items: &[Name],
         is_typical: bool,
     ) -> Result<usize, Error> {
-        let Some(findings) = self.calls.findings_for(location.kind) else {
+        let Some(mut findings) = self.findings.clone() else {
             return Ok(items.len());
         };
+        if self.phase == VerifyPhase::DuringScan {
+            findings = exclude_failure_list_searches_if_jobs(findings, location.kind);
+        }
         self.progress.pace_unless_interrupted(items.len())?;
-        let verified = self
-            .calls
-            .verify_items(core, &findings, location, items, is_typical);
-        let reply = match verified {
+        let together = ItemLocation::for_jobs_verified_together();
+        let call_location = match (location.kind, is_typical) {
+            (ItemKind::Job, false) => &together,
+            _ => location,
+        };
+        let begun = Instant::now();
+        let reply = match core.verify_items(core.now(), &findings, "", call_location, items) {
             // An item requires a key of a wrong type. Verify both halves separately, until only this item is left out.
             Err(error) if error.kind() == Kind::WrongKeyType => {
                 let words = location.kind.call_args_per_item();
@@ -156,6 +190,11 @@ impl Verifier {
             }
             reply => reply?,
         };
+        self.verified += reply.verified as u64;
+        if is_typical {
+            self.batch_sizes
+                .adjust_size(location.kind, reply.verified, begun.elapsed());
+        }
         let progress = &mut self.progress;
         self.verdicts.collect_and_queue_verdicts(
             core,
@@ -179,10 +218,13 @@ impl CandidateSink for Verifier {
         location: &ItemLocation,
         item: Name,
     ) -> Result<(), Error> {
-        match self.candidates.add_candidate(location, item) {
-            DueCandidates::Nothing => Ok(()),
-            DueCandidates::Location => self.verify_candidates_at(core, location),
-            DueCandidates::All => self.verify_all_candidates(core),
+        self.candidates.add_candidate(location, item);
+        if self.candidates.is_location_full(location) {
+            self.verify_candidates_at(core, location)
+        } else if self.candidates.is_full() {
+            self.verify_all_candidates(core)
+        } else {
+            Ok(())
         }
     }
 
@@ -192,8 +234,8 @@ impl CandidateSink for Verifier {
         location: &ItemLocation,
         item: Name,
     ) -> Result<(), Error> {
-        if self.verdicts.options.repair {
-            self.verdicts.queue.note_item_for_own_call(&item);
+        if let Some(queue) = &mut self.verdicts.repair_queue {
+            queue.note_item_for_own_call(&item);
         }
         self.verify_batch_or_its_halves(core, location, &[item], false)
             .map(drop)
@@ -216,7 +258,9 @@ impl CandidateSink for Verifier {
     }
 
     fn note_lock_in_unlisted_queue(&mut self) {
-        self.verdicts.queue.withhold_job_releases();
+        if let Some(queue) = &mut self.verdicts.repair_queue {
+            queue.withhold_job_releases();
+        }
     }
 
     fn note_one_sided_dependency(&mut self, jid: &[u8]) {
@@ -229,14 +273,12 @@ impl CandidateSink for Verifier {
     }
 
     fn note_lost_dependencies(&mut self, job: &[u8], dependencies: &[Name]) {
-        if self.verdicts.options.repair {
-            self.verdicts
-                .note_lost_dependencies(Name::from(job), dependencies.to_vec());
-        }
+        self.verdicts
+            .note_lost_dependencies(Name::from(job), dependencies.to_vec());
     }
 
     fn note_unverifiable_item(&mut self, item: Name, why: &str) {
-        self.collect_finding_if_selected(&Verdict::report_only(
+        self.collect_finding_if_selected(Verdict::report_only(
             FindingId::NotJudged,
             item,
             Name::from(why),
@@ -266,7 +308,74 @@ impl CandidateSink for Verifier {
     fn verify_candidates_at_scan_end(&mut self, core: &mut Core) -> Result<(), Error> {
         self.verify_all_candidates(core)?;
         self.candidates.forget_verified();
-        self.calls.begin_deferred_phase();
+        self.begin_phase(VerifyPhase::AfterScan);
         Ok(())
+    }
+}
+
+/// The pace and the progress of a scan.
+pub(crate) struct VerifyProgress {
+    bar: Progress,
+    pace: Pace,
+    interrupt: InterruptFlags,
+    /// The counts of the scan. A key that is scanned in several passes counts once.
+    pub(super) counts: ScanCounts,
+    /// The number of the current pass over all keys, and the number of keys that this pass has scanned so far.
+    pass: (u64, u64),
+}
+
+impl VerifyProgress {
+    pub(crate) fn new(bar: Progress, pace: Pace, interrupt: InterruptFlags) -> VerifyProgress {
+        VerifyProgress {
+            bar,
+            pace,
+            interrupt,
+            counts: ScanCounts::default(),
+            pass: (0, 0),
+        }
+    }
+
+    /// Waits until `--rate` allows `count` more keys or members. A received signal is an error.
+    pub(super) fn pace_unless_interrupted(&mut self, count: usize) -> Result<(), Error> {
+        self.pace.wait_unless_interrupted(count, &self.interrupt)
+    }
+
+    /// Maximum number of keys or members of one read, as `--rate` allows it.
+    pub(super) fn max_members_per_read(&self) -> usize {
+        self.pace.slice_size(usize::MAX)
+    }
+
+    /// A pass over all keys begins.
+    pub(super) fn note_pass_start(&mut self) {
+        self.pass = (self.pass.0 + 1, 0);
+    }
+
+    /// Counts the scanned keys, redraws the progress bar, and waits as long as `--rate` requires.
+    pub(super) fn note_and_pace_keys_scanned(
+        &mut self,
+        since_last: ScanCounts,
+    ) -> Result<(), Error> {
+        self.pass.1 += since_last.keys;
+        let (pass, passed) = self.pass;
+        if pass > 1 {
+            let note = format!("pass {pass}: {}", with_thousands_separators(passed));
+            self.bar.fill_and_show_pending(note);
+        } else {
+            self.counts.keys += since_last.keys;
+            self.counts.jobs += since_last.jobs;
+            self.counts.queues += since_last.queues;
+            self.bar.add_done(since_last.keys);
+        }
+        self.pace_unless_interrupted(usize::try_from(since_last.keys).unwrap_or(usize::MAX))
+    }
+
+    /// Redraws the progress bar, which counts only keys, and waits as long as `--rate` requires for these members.
+    pub(super) fn pace_member_reads(&mut self, members: usize) -> Result<(), Error> {
+        self.bar.add_done(0);
+        self.pace_unless_interrupted(members)
+    }
+
+    pub(super) fn clear_bar(self) {
+        self.bar.remove_bar();
     }
 }

@@ -4,51 +4,28 @@
 //! The scan of `qless check` finds only candidates, which may be inconsistent. One call verifies them at one instant.
 
 use std::collections::HashSet;
-use std::fmt;
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
-use strum::IntoStaticStr;
 
 use super::read::{ReadCommand, ReadReply};
 use crate::clock::moment::Moment;
 use crate::core::call::calls::CallSpec;
 use crate::core::call::info::InfoText;
-use crate::core::call::{Call, Core, calls, reply};
+use crate::core::call::{Call, Core, Value, calls, reply};
 use crate::core::script::keys::{self, Keys, QueueKey};
 use crate::error::Error;
-use crate::model::finding::{DecisiveDetail, FindingId};
-use crate::model::verdict::{
-    ItemKind, ItemLocation, KeyChange, MAX_ITEMS, RepairReply, Repairability, Verdict, VerdictReply,
-};
+use crate::model::finding::FindingId;
+use crate::model::verdict::{ItemKind, ItemLocation, KeyChange, MAX_ITEMS, Verdict, VerdictReply};
 use crate::name::Name;
 
-/// What `check.slice` does with the findings that it confirms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
-#[strum(serialize_all = "snake_case", const_into_str)]
-enum ReportOrRepair {
-    /// Report the findings, with the changes that would repair them.
-    Look,
-    /// Repair the findings.
-    Mend,
-}
-
 impl Core {
-    /// Verifies items of one location. `finding_filter` is empty for all findings, else ids separated by commas. `-id`
-    /// excludes a finding. An id without `-` also approves the repair of this finding.
+    /// Verifies items of one location: reports the findings, with the changes that [`Core::repair_items`] would make.
+    ///
+    /// `finding_filter` is empty for all findings, else ids separated by commas. `-id` excludes a finding. An id without
+    /// `-` also approves the repair of this finding. `run`, the name of the repair, becomes part of the name of each key
+    /// that the repair sets aside; it is empty if no repair follows.
     pub fn verify_items(
-        &mut self,
-        now: Moment,
-        finding_filter: &str,
-        location: &ItemLocation,
-        items: &[Name],
-    ) -> Result<VerdictReply, Error> {
-        self.plan_item_repairs(now, finding_filter, "", location, items)
-    }
-
-    /// Verifies items, and plans their repair: the verdicts contain the changes that [`Core::repair_items`] would make.
-    pub fn plan_item_repairs(
         &mut self,
         now: Moment,
         finding_filter: &str,
@@ -56,19 +33,11 @@ impl Core {
         location: &ItemLocation,
         items: &[Name],
     ) -> Result<VerdictReply, Error> {
-        let checked = self.call_check_slice(
-            now,
-            ReportOrRepair::Look,
-            finding_filter,
-            run,
-            location,
-            items,
-        )?;
-        Ok(checked.reply)
+        let call = Call::new(CallSpec::for_read(calls::CHECK_SLICE.name)).arg("look");
+        self.call_check_slice(now, call, finding_filter, run, location, items)
     }
 
-    /// Verifies items again and repairs the findings that are still there, in the same call. `run`, the name of the
-    /// repair, becomes part of the name of each key that the repair sets aside.
+    /// Verifies items again and repairs the findings that are still there, in the same call.
     pub fn repair_items(
         &mut self,
         now: Moment,
@@ -76,69 +45,53 @@ impl Core {
         run: &str,
         location: &ItemLocation,
         items: &[Name],
-    ) -> Result<RepairReply, Error> {
-        let CheckSliceReply {
-            reply,
-            was_repeated,
-        } = self.call_check_slice(
-            now,
-            ReportOrRepair::Mend,
-            finding_filter,
-            run,
-            location,
-            items,
-        )?;
-        let VerdictReply {
-            verdicts, verified, ..
-        } = reply;
-        Ok(RepairReply {
-            verdicts,
-            verified,
-            repeated: was_repeated,
-        })
+    ) -> Result<VerdictReply, Error> {
+        // A repair may be repeated after a lost reply: the second call no longer finds what the first one repaired.
+        let call = Call::new(calls::CHECK_SLICE).arg("mend");
+        self.call_check_slice(now, call, finding_filter, run, location, items)
     }
 
     fn call_check_slice(
         &mut self,
         now: Moment,
-        mode: ReportOrRepair,
+        call: Call,
         finding_filter: &str,
         run: &str,
         location: &ItemLocation,
         items: &[Name],
-    ) -> Result<CheckSliceReply, Error> {
-        // A repair may be repeated after a lost reply: the second call no longer finds what the first one repaired.
-        let call = match mode {
-            ReportOrRepair::Mend => Call::new(calls::CHECK_SLICE),
-            ReportOrRepair::Look => Call::new(CallSpec::for_read(calls::CHECK_SLICE.name)),
+    ) -> Result<VerdictReply, Error> {
+        let call = call.args([finding_filter, run, location.kind.into_str()]);
+        let call = call.arg(&location.name).args(items);
+        let mut reply = self.call_for_reply(now, call)?;
+        let repeated = reply.repeated;
+        let count = match &mut reply.result {
+            Ok(Value::Array(rows)) => rows.pop_if(|row| is_count_row(row)),
+            _ => None,
         };
-        let words = [
-            mode.into_str(),
-            finding_filter,
-            run,
-            location.kind.into_str(),
-        ];
-        let call = call.args(words).arg(&location.name).args(items);
-        let reply = self.call_for_reply(now, call)?;
-        let was_repeated = reply.repeated;
-        let mut slice = VerdictReply {
-            verdicts: Vec::new(),
-            verified: items.len(),
-            misplaced: Vec::new(),
+        let VerifiedCount {
+            verified,
+            misplaced,
+        } = match count {
+            Some(row) => reply::read_reply(calls::CHECK_SLICE.name, row)?,
+            None => VerifiedCount {
+                verified: items.len(),
+                misplaced: Vec::new(),
+            },
         };
-        for row in reply.read::<Vec<VerdictOrCount>>()? {
-            match row {
-                VerdictOrCount::Verdict(id, row) => {
-                    slice.verdicts.push(row.into_verdict(id, location, items))
-                }
-                VerdictOrCount::Count(verified, jobs) => {
-                    (slice.verified, slice.misplaced) = (verified, jobs);
-                }
-            }
+        let mut verdicts: Vec<Verdict> = reply.read()?;
+        for verdict in &mut verdicts {
+            verdict.cycle = match (verdict.id, location.kind) {
+                (FindingId::DependencyCycle, ItemKind::Cycle) => items.to_vec(),
+                // For other kinds of items, the core reports only a cycle of one job, which depends on itself.
+                (FindingId::DependencyCycle, _) => vec![verdict.item.clone()],
+                _ => Vec::new(),
+            };
         }
-        Ok(CheckSliceReply {
-            reply: slice,
-            was_repeated,
+        Ok(VerdictReply {
+            verdicts,
+            verified,
+            misplaced,
+            repeated,
         })
     }
 
@@ -295,76 +248,20 @@ impl Core {
     }
 }
 
-/// The reply of `check.slice`, and whether the call was repeated after a lost reply.
-struct CheckSliceReply {
-    reply: VerdictReply,
-    was_repeated: bool,
-}
-
-/// A row of `check.slice`.
-enum VerdictOrCount {
-    Verdict(FindingId, VerdictRow),
-    /// The number of items that the call verified. If these were blocks of a failure list, also jobs in them that must
-    /// be verified again, as items of the location `group`.
-    Count(usize, Vec<Name>),
-}
-
-/// Reads a row that begins with the id of a finding (a verdict) or with a number (the count).
-impl<'de> Deserialize<'de> for VerdictOrCount {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<VerdictOrCount, D::Error> {
-        struct VerdictOrCountVisitor;
-        impl<'de> Visitor<'de> for VerdictOrCountVisitor {
-            type Value = VerdictOrCount;
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a finding or a number of items")
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut row: A) -> Result<VerdictOrCount, A::Error> {
-                let word: Name = row.next_element()?.unwrap_or_default();
-                let word = word.as_str().unwrap_or_default();
-                if let Some(id) = FindingId::from_name(word) {
-                    let verdict = row.next_element()?;
-                    let verdict = verdict.ok_or_else(|| A::Error::invalid_length(1, &self))?;
-                    return Ok(VerdictOrCount::Verdict(id, verdict));
-                }
-                let count = word.parse().map_err(A::Error::custom)?;
-                Ok(VerdictOrCount::Count(
-                    count,
-                    row.next_element()?.unwrap_or_default(),
-                ))
-            }
-        }
-        deserializer.deserialize_struct("row", &["id", ".."], VerdictOrCountVisitor)
-    }
-}
-
-/// The fields after the id of a finding in a row of `check.slice`: the item, whether a repair can repair or has
-/// repaired it, a detail, and the changes of keys.
+/// The last row of `check.slice`, unless the call verified all items and no job must be verified again.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
-struct VerdictRow {
-    item: Name,
-    outcome: Repairability,
-    detail: Name,
+struct VerifiedCount {
+    verified: usize,
     #[serde(rename = "..")]
-    changes: Vec<KeyChange>,
+    misplaced: Vec<Name>,
 }
 
-impl VerdictRow {
-    /// The verdict about `items`.
-    fn into_verdict(self, id: FindingId, location: &ItemLocation, items: &[Name]) -> Verdict {
-        let cycle = match (id, location.kind) {
-            (FindingId::DependencyCycle, ItemKind::Cycle) => items.to_vec(),
-            // For other kinds of items, the core reports only a cycle of one job, which depends on itself.
-            (FindingId::DependencyCycle, _) => vec![self.item.clone()],
-            _ => Vec::new(),
-        };
-        Verdict {
-            outcome: self.outcome,
-            known_detail: DecisiveDetail::parse(id, self.detail.as_bytes()),
-            number: DecisiveDetail::parse_time_or_count(id, self.detail.as_bytes()),
-            cycle,
-            changes: self.changes,
-            ..Verdict::report_only(id, self.item, self.detail)
-        }
-    }
+/// Whether a row of `check.slice` begins with a number instead of the id of a finding.
+fn is_count_row(row: &Value) -> bool {
+    let Value::Array(row) = row else {
+        return false;
+    };
+    let is_number = |word: &[u8]| !word.is_empty() && word.iter().all(u8::is_ascii_digit);
+    matches!(row.first(), Some(Value::BulkString(word)) if is_number(word))
 }

@@ -16,6 +16,7 @@ use crate::json::quote::quote_array;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::ending::{EndingAction, EndingOutcome, EndingRequest, LockExtensionOutcome};
 use crate::model::popped_job::PoppedJob;
+use crate::model::queue::JobsLeftInQueue;
 use crate::name::Name;
 
 /// The reply to a finish-and-pop call.
@@ -30,6 +31,14 @@ pub struct FinishAndPopReply {
     /// Seconds until the next job of the queues is due. `None` if the core does not know that, or if it popped all jobs
     /// asked for.
     pub due_in: Option<f64>,
+    /// The queues that gave fewer jobs than they were asked for. The worker's thread of calls sets this and what
+    /// follows.
+    pub emptied: Vec<Name>,
+    /// Whether jobs of the queues become ready without a put: they wait for a slot of a throttle, for a job before them
+    /// in their lane, or for the end of a grace period. Read only after a call that may be the last one.
+    pub has_rest: bool,
+    /// The queues that still hold jobs. Read only after a call that may be the last one.
+    pub left: Vec<JobsLeftInQueue>,
 }
 
 /// Why an ending is invalid whose call is longer than the server reads, even without other endings.

@@ -58,42 +58,8 @@ pub(crate) struct ReportedFinding {
     pub needs_only: u64,
     /// The largest [number](Verdict::number) in the details of the items. `None` if they contain none.
     pub largest: Option<f64>,
-    pub examples: Vec<FindingExample>,
-}
-
-/// One item of a finding.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct FindingExample {
-    /// The job, name or key
-    pub item: Name,
-    /// The problem with it
-    pub detail: Name,
-    #[serde(skip)]
-    pub number: Option<f64>,
-    /// See [`Verdict::cycle`].
-    #[serde(skip)]
-    pub cycle: Vec<Name>,
-}
-
-impl From<&Verdict> for FindingExample {
-    fn from(verdict: &Verdict) -> FindingExample {
-        FindingExample {
-            number: verdict.number,
-            cycle: verdict.cycle.clone(),
-            ..FindingExample::new(verdict.item.clone(), verdict.detail.clone())
-        }
-    }
-}
-
-impl FindingExample {
-    pub(crate) fn new(item: Name, detail: Name) -> FindingExample {
-        FindingExample {
-            item,
-            detail,
-            number: None,
-            cycle: Vec::new(),
-        }
-    }
+    /// Without their changes.
+    pub examples: Vec<Verdict>,
 }
 
 impl ReportedFinding {
@@ -132,7 +98,7 @@ impl ReportedFinding {
     /// if no shell can pass one of its jids, because it is empty or contains NUL.
     pub(crate) fn cycle_breaking_commands(&self) -> Vec<String> {
         let mut cuts = Vec::new();
-        for FindingExample { cycle, .. } in &self.examples {
+        for Verdict { cycle, .. } in &self.examples {
             for (one, other) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
                 let cut = remove_edge_command(one, other).filter(|cut| !cuts.contains(cut));
                 cuts.extend(cut);
@@ -143,10 +109,9 @@ impl ReportedFinding {
 
     /// Adds an example and keeps the first `max_examples`, sorted by detail and item. So the examples do not depend on
     /// the order of the scan.
-    pub(crate) fn add_sorted_example(&mut self, example: FindingExample, max_examples: usize) {
-        let before = |other: &FindingExample| {
-            (&other.detail, &other.item) < (&example.detail, &example.item)
-        };
+    pub(crate) fn add_sorted_example(&mut self, example: Verdict, max_examples: usize) {
+        let before =
+            |other: &Verdict| (&other.detail, &other.item) < (&example.detail, &example.item);
         let position = self.examples.partition_point(before);
         if position < max_examples {
             self.examples.insert(position, example);
@@ -187,7 +152,7 @@ struct FindingDocument<'a> {
     /// The possible decisions, with the command for each
     choices: Vec<String>,
     /// The first few
-    examples: &'a [FindingExample],
+    examples: &'a [Verdict],
 }
 
 impl Serialize for ReportedFinding {

@@ -1,9 +1,10 @@
 //! The text output of `qless check`: a row for each finding, the worst first.
 
-use super::{CheckReport, FindingExample, ReportedFinding};
+use super::{CheckReport, ReportedFinding};
 use crate::model::finding::{ExampleForm, Severity};
 use crate::model::jid_labels::JidLabels;
 use crate::model::repair::{RepairPlan, RepairReport};
+use crate::model::verdict::Verdict;
 use crate::name::Name;
 use crate::text;
 use crate::view::document::DocumentKind;
@@ -134,7 +135,7 @@ fn name_and_detail(name: String, detail: String) -> String {
 }
 
 /// `mail: 3f2a…, 81c0…; images: 7d1f…`
-fn examples_by_location(examples: &[FindingExample], names: &JidLabels) -> String {
+fn examples_by_location(examples: &[Verdict], names: &JidLabels) -> String {
     let mut locations: Vec<(&Name, Vec<String>)> = Vec::new();
     for example in examples {
         let name = names.jid_label(&example.item);
@@ -169,7 +170,9 @@ mod tests {
             count: examples.len() as u64,
             examples: examples
                 .iter()
-                .map(|(item, detail)| FindingExample::new(Name::from(*item), Name::from(*detail)))
+                .map(|(item, detail)| {
+                    Verdict::report_only(id, Name::from(*item), Name::from(*detail))
+                })
                 .collect(),
             ..ReportedFinding::new(id, id.row().severity)
         }

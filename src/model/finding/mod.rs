@@ -4,7 +4,7 @@
 mod table;
 pub(crate) mod text;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use strum::{Display, EnumCount, EnumString, IntoStaticStr, VariantArray};
 
 pub use self::table::{FINDINGS, LIMITS};
@@ -22,6 +22,7 @@ pub use self::table::{FINDINGS, LIMITS};
     Ord,
     Hash,
     Serialize,
+    Deserialize,
     Display,
     EnumCount,
     EnumString,
@@ -212,8 +213,8 @@ pub struct ConditionalApproval {
     pub says: &'static str,
 }
 
-/// A detail of a finding on which its severity or its handling depends. `check.slice` writes details as text for
-/// people. Only [`DecisiveDetail::parse`] reads that text.
+/// A detail of a finding on which its severity or its handling depends. Details are text for people, which `check.slice`
+/// writes. Only [`DecisiveDetail::parse`] reads that text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DecisiveDetail {
     /// Nothing depends on the detail.
@@ -264,6 +265,12 @@ impl DecisiveDetail {
             }
             (FindingId::ConfigValue, text) if text.starts_with(b"is ignored") => {
                 DecisiveDetail::Ignored
+            }
+            (FindingId::ServerEvicts, text) if text.starts_with(b"volatile-") => {
+                DecisiveDetail::EvictsExpiring
+            }
+            (FindingId::ServerEvicts, text) if text.starts_with(b"no limit yet") => {
+                DecisiveDetail::NoMemoryLimit
             }
             _ => DecisiveDetail::Other,
         }

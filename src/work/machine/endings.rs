@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use super::event::{
-    Action, AnswerLineContent, BadLineKind, DispatchMode, EndedProcess, JobResult, ProcessExit,
-    Report, ServerRequest,
+    Action, BadLineKind, DispatchMode, EndedProcess, ProcessExit, Report, ServerRequest,
 };
 use super::held::JobPhase;
-use super::slots::Slot;
+use super::processes::Slot;
 use super::{Machine, WorkStage};
 use crate::model::ending::{
     EndingAction, EndingOutcome, EndingRequest, FailureReason, NextQueue, exhausted_retries_group,
 };
 use crate::model::retry_cause::ProcessFault;
+use crate::model::work_event::WorkEventKind;
 use crate::name::Name;
+use crate::work::process::answer::AnswerContent;
 
 /// The longest time that the ending of a job waits for other endings to share its call, in seconds.
 const MAX_ENDING_WAIT: f64 = 0.005;
@@ -48,10 +49,10 @@ impl Machine {
         now: f64,
         slot: usize,
         jid: Option<Name>,
-        content: AnswerLineContent,
+        content: Result<AnswerContent, String>,
     ) {
         let Some(jid) = jid else {
-            if let AnswerLineContent::Invalid(reason) = content {
+            if let Err(reason) = content {
                 self.report_or_count_bad_line(slot, jid, reason);
             }
             return;
@@ -61,7 +62,7 @@ impl Machine {
         };
         if let Some(at) = process.lost.iter().position(|lost| *lost == jid) {
             // An answer about a lost job does not change the job, but the process can now take another job.
-            if !matches!(content, AnswerLineContent::Progress(_)) {
+            if !matches!(content, Ok(AnswerContent::Progress(_))) {
                 process.lost.swap_remove(at);
             }
             if process.lost.is_empty()
@@ -77,10 +78,10 @@ impl Machine {
             return self.report_or_count_bad_line(slot, Some(jid), reason);
         }
         match content {
-            AnswerLineContent::Progress(text) => {
+            Ok(AnswerContent::Progress(text)) => {
                 self.log_progress_to_history_if_due(now, &jid, text)
             }
-            AnswerLineContent::Ending(mut action) => {
+            Ok(AnswerContent::Ending(mut action)) => {
                 process.has_answered = true;
                 if let EndingAction::Complete { next, .. } = &mut action
                     && next.is_none()
@@ -89,7 +90,7 @@ impl Machine {
                 }
                 self.queue_ending(now, &jid, action, None);
             }
-            AnswerLineContent::Invalid(reason) => {
+            Err(reason) => {
                 let message = format!("the answer is not valid: {reason}");
                 self.fail_job(now, &jid, BAD_ANSWER, message, None);
             }
@@ -340,36 +341,39 @@ impl Machine {
     ) {
         let (result, detail) = match (outcome, &ending.action) {
             (EndingOutcome::Done { state, .. }, _) if state.as_bytes() == b"complete" => {
-                (JobResult::Completed, None)
+                (WorkEventKind::Completed, None)
             }
             (EndingOutcome::Done { .. }, EndingAction::Complete { .. }) => {
-                (JobResult::Advanced, None)
+                (WorkEventKind::Advanced, None)
             }
-            (EndingOutcome::Done { .. }, EndingAction::Fail { .. }) => (JobResult::Failed, None),
+            (EndingOutcome::Done { .. }, EndingAction::Fail { .. }) => {
+                (WorkEventKind::Failed, None)
+            }
             (EndingOutcome::Done { remaining, .. }, EndingAction::Retry { .. }) => {
                 match remaining {
-                    Some(left) if left < 0 => {
-                        (JobResult::Failed, Some(exhausted_retries_reason(ending)))
-                    }
-                    Some(left) => (JobResult::Retried, Some(format!("{left} left"))),
-                    None => (JobResult::Retried, None),
+                    Some(left) if left < 0 => (
+                        WorkEventKind::Failed,
+                        Some(exhausted_retries_reason(ending)),
+                    ),
+                    Some(left) => (WorkEventKind::Retried, Some(format!("{left} left"))),
+                    None => (WorkEventKind::Retried, None),
                 }
             }
             (EndingOutcome::Gone, _) => {
                 let why = self.explain_and_count_missing_job(&ending.jid).to_owned();
-                (JobResult::Lost, Some(why))
+                (WorkEventKind::Lost, Some(why))
             }
             (EndingOutcome::NotHolder { state, worker }, _) => {
                 let why = match worker.as_bytes() {
                     b"" => format!("its state is {state} now"),
                     _ => format!("worker {worker} has it now"),
                 };
-                (JobResult::Lost, Some(why))
+                (WorkEventKind::Lost, Some(why))
             }
             (EndingOutcome::Invalid(text), EndingAction::Fail { why, .. })
                 if why.group.as_bytes() == BAD_ANSWER.as_bytes() =>
             {
-                (JobResult::Unknown, Some(text))
+                (WorkEventKind::Unknown, Some(text))
             }
             (EndingOutcome::Invalid(text), _) => {
                 // The core refused what the program answered, such as its data: fail the job.
@@ -377,7 +381,7 @@ impl Machine {
             }
             (EndingOutcome::Unknown, _) => {
                 let text = "the reply was lost; the job does not show what happened";
-                (JobResult::Unknown, Some(text.to_owned()))
+                (WorkEventKind::Unknown, Some(text.to_owned()))
             }
         };
         let Some(job) = self.held.get(&ending.jid) else {
@@ -416,7 +420,7 @@ impl Machine {
         &mut self,
         jid: &Name,
         now: f64,
-        result: JobResult,
+        result: WorkEventKind,
         detail: String,
     ) {
         let Some(job) = self.held.remove(jid) else {
@@ -426,8 +430,8 @@ impl Machine {
             JobPhase::Ending { exit, .. } => exit,
             _ => None,
         };
-        self.failed += u64::from(result == JobResult::Failed);
-        self.has_lost |= matches!(result, JobResult::Lost | JobResult::Unknown);
+        self.failed += u64::from(result == WorkEventKind::Failed);
+        self.has_lost |= matches!(result, WorkEventKind::Lost | WorkEventKind::Unknown);
         self.add_report(Report::Ended {
             job: job.label,
             result,
@@ -456,7 +460,7 @@ impl Machine {
             }
             JobPhase::Running(slot) => self.stop_process_of_lost_job(now, jid, slot, kill_at),
         }
-        self.remove_and_report_ended_job(jid, now, JobResult::Lost, why.to_owned());
+        self.remove_and_report_ended_job(jid, now, WorkEventKind::Lost, why.to_owned());
     }
 
     /// Drops the ending of a job, unless it was sent. Returns whether it was dropped.

@@ -1,14 +1,18 @@
 //! The events and the actions of a worker.
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::core::api::finish_and_pop::FinishAndPopReply;
 use crate::error::{Error, Kind};
-use crate::model::ending::{EndingOutcome, EndingRequest, LockExtensionOutcome};
+use crate::model::ending::{EndingRequest, LockExtensionOutcome};
 use crate::model::popped_job::PoppedJob;
-use crate::model::queue::{Queue, ReadyQueues};
+use crate::model::queue::{JobsLeftInQueue, ReadyQueues};
 use crate::model::retry_cause::RetryCause;
+use crate::model::work_event::WorkEventKind;
 use crate::name::Name;
+use crate::work::process::answer::AnswerContent;
 
 /// How jobs reach the command, and how many at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,37 +101,47 @@ pub enum ProcessExit {
     Signal(&'static str),
 }
 
-#[derive(Clone, Debug, PartialEq)]
+/// How a process ended, and what it left.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndedProcess {
     pub exit: ProcessExit,
     /// The end of what the process wrote to stderr, sanitized and trimmed.
     pub message: String,
-    /// The stdout of the process, if the options make it the job's data and it is JSON.
+    /// The stdout of the process, if it was captured and is JSON: the new data of the job.
     pub data: Option<Vec<u8>>,
+    /// Why the captured stdout cannot be the data of the job, as the end of a sentence about it.
+    pub unusable_output: Option<String>,
     /// How many lines a persistent process had been sent that it did not read completely.
     pub unread_lines: usize,
 }
 
-/// Why a process could not be started.
+/// Why a process could not be started, which shows whether the next starts will probably fail, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StartFailure {
     /// The program does not exist or cannot be executed. Other jobs will fail to start, too.
     Program(String),
-    /// This job cannot be handed to the program: an argument is refused.
+    /// The data of this job cannot be passed to the program.
     Job(String),
     /// The directory of the slot cannot be prepared. Other jobs of the slot will fail to start, too.
     Directory(String),
-    /// The machine cannot start a further process now.
+    /// The machine has no process, memory, descriptor or disk space left. A later start may succeed.
     Busy(String),
 }
 
-/// The content of a line of a process about a job.
-#[derive(Clone, Debug, PartialEq)]
-pub enum AnswerLineContent {
-    Ending(crate::model::ending::EndingAction),
-    Progress(Name),
-    /// The line is no answer, for this reason.
-    Invalid(String),
+impl StartFailure {
+    pub(in crate::work) fn exhausted_system(why: impl Display) -> StartFailure {
+        StartFailure::Busy(format!("cannot start a program: {why}"))
+    }
+
+    /// The sentence, without a full stop.
+    pub fn into_message(self) -> String {
+        match self {
+            StartFailure::Program(message)
+            | StartFailure::Job(message)
+            | StartFailure::Directory(message)
+            | StartFailure::Busy(message) => message,
+        }
+    }
 }
 
 /// Why a line is not an answer about a job of the process that wrote it.
@@ -137,77 +151,6 @@ pub enum BadLineKind {
     NoAnswer,
     /// The answer is about a job that the process does not have.
     OtherJob,
-}
-
-/// The reply to [`ServerRequest::FinishAndPop`] or [`ServerRequest::Recover`]: what ended, and what was popped.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct EndedAndPopped {
-    /// One outcome per ending.
-    pub endings: Vec<EndingOutcome>,
-    pub jobs: Vec<PoppedJob>,
-    /// The queues from which nothing can be popped, and why.
-    pub refused: Vec<(Name, String)>,
-    /// In how many seconds the next job of these queues is due. Known only if fewer jobs came than asked for.
-    pub due_in: Option<f64>,
-    /// Whether jobs of the queues become ready without a put: they wait for a slot of a throttle, for a job before them
-    /// in their lane, or for the end of a grace period. Read only for a call that may be the last one.
-    pub has_rest: bool,
-    /// The queues that still hold jobs. Read only for a call that may be the last one.
-    pub left: Vec<JobsLeftInQueue>,
-    /// The queues that gave fewer jobs than they were asked for.
-    pub emptied: Vec<Name>,
-}
-
-/// The jobs that a worker leaves in a queue, because none can be popped.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct JobsLeftInQueue {
-    pub queue: Name,
-    pub is_paused: bool,
-    pub waiting: u64,
-    pub scheduled: u64,
-    pub depends: u64,
-    pub throttled: u64,
-    pub locks: LocksOfOtherWorkers,
-}
-
-/// The locks that other workers hold on jobs of a queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct LocksOfOtherWorkers {
-    /// How many of these locks have not expired.
-    pub valid: u64,
-    /// How many of these locks have expired. A pop gets their jobs after the grace period.
-    pub stalled: u64,
-    /// Seconds until the last grace period of an expired lock ends.
-    pub grace_left: f64,
-}
-
-impl LocksOfOtherWorkers {
-    fn lock_count(self) -> u64 {
-        self.valid + self.stalled
-    }
-}
-
-impl JobsLeftInQueue {
-    /// The jobs left in a queue on which other workers hold `locks`. `None` if the queue has no job.
-    pub(crate) fn from_counts(
-        queue: &Queue,
-        locks: LocksOfOtherWorkers,
-    ) -> Option<JobsLeftInQueue> {
-        let left = JobsLeftInQueue {
-            queue: queue.name.clone(),
-            is_paused: queue.paused,
-            // A job whose lock was revoked counts as running in its queue, but a pop can get it: count it as waiting.
-            waiting: queue.waiting
-                + (queue.running + queue.stalled).saturating_sub(locks.lock_count()),
-            scheduled: queue.scheduled,
-            depends: queue.depends,
-            throttled: queue.throttled,
-            locks,
-        };
-        let jobs =
-            left.waiting + left.scheduled + left.depends + left.throttled + locks.lock_count();
-        (jobs > 0).then_some(left)
-    }
 }
 
 /// An event for a worker.
@@ -225,7 +168,8 @@ pub enum Event {
     Line {
         slot: usize,
         jid: Option<Name>,
-        content: AnswerLineContent,
+        /// What the line says about the job, or why it is not an answer.
+        content: Result<AnswerContent, String>,
     },
     /// A process wrote an answer to stdout, where no answers are read.
     AnswerOnStdout {
@@ -241,9 +185,9 @@ pub enum Event {
         end: EndedProcess,
     },
     /// The reply to [`ServerRequest::FinishAndPop`].
-    FinishAndPop(Result<EndedAndPopped, Error>),
+    FinishAndPop(Result<FinishAndPopReply, Error>),
     /// The reply to [`ServerRequest::Recover`].
-    Recovered(Result<EndedAndPopped, Error>),
+    Recovered(Result<FinishAndPopReply, Error>),
     /// The reply to [`ServerRequest::FindReadyQueues`].
     ReadyQueues(Result<ReadyQueues, Error>),
     /// The reply to [`ServerRequest::Extend`].
@@ -289,6 +233,10 @@ pub enum ServerRequest {
     Release(Vec<Name>),
     /// Add a text to the history of a job. There is no reply.
     Log { jid: Name, text: Name },
+    /// Find the queues whose names match. The loop of the worker asks this from time to time, not the machine.
+    FindQueues,
+    /// Take the worker out of the list of workers, unless it holds jobs. Sent after the work, without a reply.
+    Leave,
 }
 
 /// A signal to the processes of a slot.
@@ -357,21 +305,6 @@ pub enum WorkerRunResult {
     },
 }
 
-/// The result of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JobResult {
-    Completed,
-    Advanced,
-    Retried,
-    Failed,
-    /// Another worker may have the job, or the job was cancelled. Nothing was written.
-    Lost,
-    /// Released without using a retry.
-    Released,
-    /// The reply was lost, and the job does not show what happened.
-    Unknown,
-}
-
 /// Whether a worker pops jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkerReadiness {
@@ -393,7 +326,7 @@ pub enum Report {
     },
     Ended {
         job: ReportedJob,
-        result: JobResult,
+        result: WorkEventKind,
         exit: Option<ProcessExit>,
         /// In seconds.
         elapsed: f64,

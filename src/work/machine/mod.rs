@@ -4,12 +4,10 @@
 mod endings;
 pub mod event;
 mod held;
-mod locks;
 mod processes;
 mod replies;
 mod requests;
 pub mod rotation;
-mod slots;
 mod time_limit;
 
 use std::collections::{HashSet, VecDeque};
@@ -19,8 +17,8 @@ use self::event::{
     Action, DispatchMode, Event, MachineConfig, Report, WorkLimit, WorkerReadiness, WorkerRunResult,
 };
 use self::held::HeldJobs;
+use self::processes::{QuickDeathBackoff, Slot};
 use self::rotation::QueueRotation;
-use self::slots::{QuickDeathBackoff, Slot};
 use crate::model::ending::EndingRequest;
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;

@@ -1,11 +1,13 @@
 //! The steps after replies of the server.
 
-use super::event::{EndedAndPopped, JobResult, Report, WorkerRunResult};
+use super::event::{Report, WorkerRunResult};
 use super::held::JobPhase;
 use super::{BACKOFF, DUE_WAIT, Machine, RequestKind, ServerAwayCause, ServerLink, WorkStage};
+use crate::core::api::finish_and_pop::FinishAndPopReply;
 use crate::error::{Error, Kind};
 use crate::model::ending::{EndingRequest, LockExtensionOutcome};
 use crate::model::popped_job::PoppedJob;
+use crate::model::work_event::WorkEventKind;
 use crate::name::Name;
 
 /// A finish-and-pop call whose reply was lost may reach the server late. So the worker searches for its jobs a second
@@ -16,7 +18,7 @@ impl Machine {
     pub(super) fn note_finish_and_pop_reply(
         &mut self,
         now: f64,
-        reply: Result<EndedAndPopped, Error>,
+        reply: Result<FinishAndPopReply, Error>,
     ) {
         let Some(sent) = self.sent.take() else {
             return;
@@ -44,7 +46,7 @@ impl Machine {
                 self.endings = newer;
                 for ending in sent.endings.iter() {
                     let why = error_text(&error);
-                    self.remove_and_report_ended_job(&ending.jid, now, JobResult::Unknown, why);
+                    self.remove_and_report_ended_job(&ending.jid, now, WorkEventKind::Unknown, why);
                 }
                 return;
             }
@@ -125,7 +127,7 @@ impl Machine {
     pub(super) fn note_finish_and_pop_recovery(
         &mut self,
         now: f64,
-        reply: Result<EndedAndPopped, Error>,
+        reply: Result<FinishAndPopReply, Error>,
     ) {
         match reply {
             Err(error) => {
@@ -154,7 +156,7 @@ impl Machine {
         &mut self,
         now: f64,
         endings: &[EndingRequest],
-        reply: EndedAndPopped,
+        reply: FinishAndPopReply,
     ) {
         for (ending, outcome) in endings.iter().zip(reply.endings) {
             self.note_ending_outcome(now, ending, outcome);
@@ -228,9 +230,9 @@ impl Machine {
                         let is_held = self.held.get(&jid).is_some();
                         self.popped -= u64::from(is_held && self.popped > 0);
                         self.released_since_stop += u64::from(self.stage == WorkStage::Stopping);
-                        JobResult::Released
+                        WorkEventKind::Released
                     } else {
-                        JobResult::Lost
+                        WorkEventKind::Lost
                     };
                     // If this worker has popped the job again, the call released the new lock instead of the earlier
                     // one: drop the job.

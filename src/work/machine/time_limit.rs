@@ -2,7 +2,7 @@
 
 use super::Machine;
 use super::event::{Action, DispatchMode, EndedProcess, Report};
-use super::slots::{Slot, SlotProcess};
+use super::processes::{Slot, SlotProcess};
 use crate::model::retry_cause::ProcessFault;
 use crate::name::Name;
 use crate::text::format_duration;

@@ -16,15 +16,17 @@ use crate::json::object::{
     FieldEncoding, ParsedObject, describe_found_value, sanitize_and_cut_for_message, string_text,
 };
 use crate::json::syntax::{JsonType, SyntaxFault};
-use crate::model::ending::{EndingAction, EndingRequest, FailureReason, NextQueue};
+use crate::model::ending::{EndingAction, FailureReason, NextQueue};
 use crate::name::{Name, refuse_as_new_name, reserved_jid_suffix};
 use crate::text::{Sanitized, cut_with_ellipsis};
 
-/// The answer of a program about a job.
+/// A line that a program wrote as an answer about a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    pub jid: Name,
-    pub what: AnswerContent,
+    /// The job that the line names. `None` only if the line is not an answer.
+    pub jid: Option<Name>,
+    /// What the line says about the job, or why the line is not an answer, as the end of a sentence: `has no "result"`.
+    pub content: Result<AnswerContent, String>,
     /// Why parts of the answer are ignored, a sentence for each. The other parts are valid.
     pub ignored: Vec<String>,
 }
@@ -37,15 +39,6 @@ pub enum AnswerContent {
     Progress(Name),
 }
 
-/// A line that is not an answer.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BadAnswer {
-    /// The job that the answer names, if it names one.
-    pub jid: Option<Name>,
-    /// Why, as the end of a sentence about the line: `has no "result"`.
-    pub reason: String,
-}
-
 /// The fields that each kind of answer may have, besides `jid`.
 const COMPLETE: &[&str] = &["result", "data", "next", "delay", "depends"];
 const RETRY: &[&str] = &["result", "delay", "group", "message"];
@@ -56,41 +49,38 @@ const PROGRESS: &[&str] = &["progress"];
 const MAX_IGNORED: usize = 5;
 
 impl Answer {
-    /// The request to end the job, which runs in `queue`. `None` if the answer only reports progress.
-    pub fn to_ending_request(self, queue: &Name) -> Option<EndingRequest> {
-        let AnswerContent::Ending(mut action) = self.what else {
-            return None;
-        };
-        action.set_missing_retry_group(queue);
-        Some(EndingRequest {
-            jid: self.jid,
-            queue: queue.clone(),
-            action,
-            exit: None,
-        })
-    }
-
     /// Parses a line. A retry without a delay gets `retry_delay`. A field that is `null` counts as missing, even
     /// `data`: otherwise a program that writes unused fields as `null` would delete the data of its jobs.
-    pub fn parse_answer(line: &[u8], retry_delay: Duration) -> Result<Answer, BadAnswer> {
-        let read = || -> Result<Answer, String> {
-            let fields =
-                ParsedObject::parse(line, FieldEncoding::Document).map_err(describe_line_fault)?;
-            let jid: Name = fields
-                .read_required_field("jid")
-                .map_err(describe_field_fault)?;
-            if jid.is_empty() {
-                return Err("`jid` is empty".into());
-            }
-            let mut ignored = Vec::new();
-            let what = read_answer_content(&fields, retry_delay, &mut ignored)?;
-            Ok(Answer { jid, what, ignored })
-        };
-        read().map_err(|reason| BadAnswer {
-            jid: jid_of_line(line),
-            reason,
-        })
+    pub fn parse_line(line: &[u8], retry_delay: Duration) -> Answer {
+        let mut ignored = Vec::new();
+        match read_jid_and_content(line, retry_delay, &mut ignored) {
+            Ok((jid, content)) => Answer {
+                jid: Some(jid),
+                content: Ok(content),
+                ignored,
+            },
+            Err(reason) => Answer {
+                jid: jid_and_has_result(line).0,
+                content: Err(reason),
+                ignored: Vec::new(),
+            },
+        }
     }
+}
+
+fn read_jid_and_content(
+    line: &[u8],
+    retry_delay: Duration,
+    ignored: &mut Vec<String>,
+) -> Result<(Name, AnswerContent), String> {
+    let fields = ParsedObject::parse(line, FieldEncoding::Document).map_err(describe_line_fault)?;
+    let jid: Name = fields
+        .read_required_field("jid")
+        .map_err(describe_field_fault)?;
+    if jid.is_empty() {
+        return Err("`jid` is empty".into());
+    }
+    Ok((jid, read_answer_content(&fields, retry_delay, ignored)?))
 }
 
 /// Reads the content of an answer. Refuses the answer only if its result is unclear. A wrong field that the result does
@@ -265,11 +255,6 @@ fn read_delay(fields: &ParsedObject) -> Result<Option<Duration>, String> {
     read.map(Some).map_err(wrong)
 }
 
-/// The job that a line names, even if the rest of the line is not an answer.
-fn jid_of_line(line: &[u8]) -> Option<Name> {
-    jid_and_has_result(line).0
-}
-
 /// The job about whose end a line of output says something, if it is an answer. The beginning of the line suffices,
 /// since a long line comes in parts.
 pub fn jid_if_result(line: &[u8]) -> Option<Name> {
@@ -279,7 +264,7 @@ pub fn jid_if_result(line: &[u8]) -> Option<Name> {
     jid.filter(|_| has_result)
 }
 
-/// The job that a line names, and whether the line says how the job ends.
+/// The job that a line names, even if the rest of the line is not an answer, and whether the line says how the job ends.
 fn jid_and_has_result(line: &[u8]) -> (Option<Name>, bool) {
     let fields = ParsedObject::parse_before_fault(line, FieldEncoding::Document);
     let jid = fields.read_field("jid").ok().flatten();
@@ -305,16 +290,15 @@ mod tests {
 
     const RETRY_DELAY: Duration = Duration::from_secs(7);
 
-    fn read(line: &str) -> Result<(String, AnswerContent), (Option<String>, String)> {
-        match Answer::parse_answer(line.as_bytes(), RETRY_DELAY) {
-            Ok(answer) => Ok((answer.jid.to_string(), answer.what)),
-            Err(bad) => Err((bad.jid.map(|jid| jid.to_string()), bad.reason)),
-        }
+    fn read(line: &[u8]) -> Answer {
+        Answer::parse_line(line, RETRY_DELAY)
     }
 
     fn ending(line: &str) -> EndingAction {
-        match read(line) {
-            Ok((jid, AnswerContent::Ending(action))) if jid == "a" => action,
+        let answer = read(line.as_bytes());
+        assert_eq!(answer.jid, Some(Name::from("a")));
+        match answer.content {
+            Ok(AnswerContent::Ending(action)) => action,
             other => panic!("{other:?}"),
         }
     }
@@ -371,44 +355,20 @@ mod tests {
             }
         );
         assert_eq!(
-            read(r#"{"jid":"a","progress":"3 of 9"}"#),
-            Ok(("a".into(), AnswerContent::Progress(Name::from("3 of 9"))))
+            read(br#"{"jid":"a","progress":"3 of 9"}"#).content,
+            Ok(AnswerContent::Progress(Name::from("3 of 9")))
         );
-    }
-
-    #[test]
-    fn a_retry_with_a_message_alone_has_the_group_of_the_core() {
-        let answer = Answer::parse_answer(
-            br#"{"jid":"a","result":"retry","message":"m"}"#,
-            RETRY_DELAY,
-        )
-        .unwrap();
-        let ending = answer.to_ending_request(&Name::from("q")).unwrap();
-        let why = FailureReason {
-            group: Name::from("failed-retries-q"),
-            message: Name::from("m"),
-        };
-        assert_eq!(
-            ending.action,
-            EndingAction::Retry {
-                delay: RETRY_DELAY,
-                why: Some(why)
-            }
-        );
-        let answer = Answer::parse_answer(br#"{"jid":"a","progress":"m"}"#, RETRY_DELAY).unwrap();
-        assert_eq!(answer.to_ending_request(&Name::from("q")), None);
     }
 
     #[test]
     fn a_job_that_is_not_utf8_is_named_by_its_bytes() {
         let line = br#"{"jid":"\\xff","jid_bytes":"/w==","result":"complete"}"#;
-        assert_eq!(
-            Answer::parse_answer(line, RETRY_DELAY).unwrap().jid,
-            Name::from(&b"\xff"[..])
-        );
+        let answer = read(line);
+        assert!(answer.content.is_ok());
+        assert_eq!(answer.jid, Some(Name::from(&b"\xff"[..])));
         let line = b"{\"jid\":\"\xff\",\"result\":\"complete\"}";
         assert_eq!(
-            Answer::parse_answer(line, RETRY_DELAY).unwrap_err().reason,
+            read(line).content.unwrap_err(),
             "column 9: byte 0xff is not UTF-8"
         );
     }
@@ -425,8 +385,8 @@ mod tests {
         ];
         let mut shown = String::new();
         for line in lines {
-            let answer = Answer::parse_answer(line.as_bytes(), RETRY_DELAY).unwrap();
-            shown += &format!("{:?}\n", answer.what);
+            let answer = read(line.as_bytes());
+            shown += &format!("{:?}\n", answer.content.unwrap());
             let ignored = answer.ignored.into_iter();
             shown.extend(ignored.map(|reason| format!("  {reason}\n")));
         }
@@ -500,8 +460,9 @@ mod tests {
         ];
         let mut shown = String::new();
         for line in lines {
-            let (jid, reason) = read(line).unwrap_err();
-            let jid = jid.as_deref().unwrap_or("-");
+            let answer = read(line.as_bytes());
+            let reason = answer.content.unwrap_err();
+            let jid = answer.jid.map_or("-".to_owned(), |jid| jid.to_string());
             shown += &format!("{jid} {}\n  {reason}\n", cut_with_ellipsis(line, 60));
         }
         expect![[r#"

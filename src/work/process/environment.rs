@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
 use super::ANSWER_DESCRIPTOR;
-use super::start_fault::StartFault;
 use super::substitute::LONGEST;
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
+use crate::work::machine::event::StartFailure;
 
 /// The variables that tell a program about its job. A program never inherits them: `qless` itself may run in a job.
 const JOB: [&str; 11] = [
@@ -28,7 +28,7 @@ const JOB: [&str; 11] = [
 const SERVICE: [&str; 3] = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
 
 /// The variables of each program: the name of the worker, and the descriptor for answers.
-pub fn worker_variables(worker: &Name) -> Result<Vec<(&'static str, OsString)>, StartFault> {
+pub fn worker_variables(worker: &Name) -> Result<Vec<(&'static str, OsString)>, StartFailure> {
     let descriptor = OsString::from(ANSWER_DESCRIPTOR.to_string());
     Ok(vec![
         (
@@ -44,7 +44,7 @@ pub fn worker_variables(worker: &Name) -> Result<Vec<(&'static str, OsString)>, 
 pub fn job_variables(
     job: &PoppedJob,
     worker: &Name,
-) -> Result<Vec<(&'static str, OsString)>, StartFault> {
+) -> Result<Vec<(&'static str, OsString)>, StartFailure> {
     let mut variables = worker_variables(worker)?;
     let tags: Vec<&[u8]> = job.tags.iter().map(Name::as_bytes).collect();
     let texts = [
@@ -71,14 +71,14 @@ pub fn job_variables(
     Ok(variables)
 }
 
-fn variable_value(name: &str, bytes: &[u8]) -> Result<OsString, StartFault> {
+fn variable_value(name: &str, bytes: &[u8]) -> Result<OsString, StartFailure> {
     if bytes.contains(&0) {
-        return Err(StartFault::unpassable_job(format!(
+        return Err(StartFailure::Job(format!(
             "`{name}` cannot be set: its value holds NUL"
         )));
     }
     if name.len() + 1 + bytes.len() > LONGEST {
-        return Err(StartFault::unpassable_job(format!(
+        return Err(StartFailure::Job(format!(
             "`{name}` cannot be set: its value is {} bytes long, more than 128 KiB",
             bytes.len()
         )));

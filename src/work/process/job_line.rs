@@ -10,6 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::clock::moment::Moment;
 use crate::error::Error;
+use crate::json::quote::quote_string;
 use crate::json::write;
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
@@ -95,4 +96,12 @@ pub fn append_job_line<'j>(job: &'j PoppedJob, into: &mut Vec<u8>) -> Result<(),
     write::write_unsanitized_compact(&line, into).map_err(Error::internal)?;
     into.push(b'\n');
     Ok(())
+}
+
+/// The line of JSON that tells a persistent process to drop a job.
+pub(in crate::work) fn cancel_line(jid: &Name) -> Vec<u8> {
+    let mut line = b"{\"jid\":".to_vec();
+    line.extend(quote_string(jid.as_bytes()));
+    line.extend(b",\"cancel\":true}\n");
+    line
 }

@@ -17,10 +17,10 @@ use super::pipe::{
     AnswerLineSplitter, CappedCapture, InputPipe, OutputPipe, PassedOutputAndTail, PipeTarget,
 };
 use super::sandbox::{SlotFolder, SlotSandboxes};
-use super::start_fault::{StartFault, StartFaultScope};
 use super::{ANSWER_DESCRIPTOR, OutputStream, RunningProgram};
 use crate::error::io_message_without_errno;
 use crate::text::Sanitized;
+use crate::work::machine::event::StartFailure;
 use crate::work::parent_death::terminate_when_parent_dies;
 
 /// A program to start.
@@ -69,7 +69,7 @@ impl Launch<'_> {
         sandboxes: &mut SlotSandboxes,
         removed: &[OsString],
         error_bytes: usize,
-    ) -> Result<RunningProgram, StartFault> {
+    ) -> Result<RunningProgram, StartFailure> {
         let (directory, folder) = match self.directory {
             ProgramDirectory::Inherited => (None, None),
             ProgramDirectory::Shared(directory) => (Some(directory.clone()), None),
@@ -81,7 +81,7 @@ impl Launch<'_> {
         };
         let is_sandbox = folder.is_some();
         let exhausted =
-            |fault: io::Error| StartFault::exhausted_system(io_message_without_errno(&fault));
+            |fault: io::Error| StartFailure::exhausted_system(io_message_without_errno(&fault));
         let (answers, writer) = io::pipe().map_err(exhausted)?;
         let mut command = Command::new(program_path_from_working_directory(
             self.program,
@@ -101,18 +101,13 @@ impl Launch<'_> {
         if let Some(directory) = directory.as_ref().filter(|_| !is_sandbox) {
             command.current_dir(directory);
         }
-        let child = ChildSetup {
-            answers: writer.into(),
-            folder,
-            parent: getpid(),
-        };
-        child.run_before_exec(&mut command);
+        set_up_child_before_exec(&mut command, writer.into(), folder);
         let spawned = command.spawn();
         // `command` holds a write end of the answer pipe. While that is open, reads never see the end of the answers.
         drop(command);
         let mut child = match spawned {
             Ok(child) => child,
-            Err(fault) => return Err(start_fault(self.program, directory.as_deref(), &fault)),
+            Err(fault) => return Err(start_failure(self.program, directory.as_deref(), &fault)),
         };
         let group = Pid::from_child(&child);
         let stdout = match self.stdout {
@@ -161,38 +156,30 @@ impl Launch<'_> {
     }
 }
 
-/// The steps of a child between fork and exec.
-struct ChildSetup {
-    answers: OwnedFd,
-    /// The sandbox that the process enters.
-    folder: Option<OwnedFd>,
-    parent: Pid,
-}
-
-impl ChildSetup {
-    /// Makes the child get SIGTERM when `qless` dies, enter its sandbox, and use descriptor 3 for its answers. The
-    /// standard library resets the action of SIGPIPE and the blocked signals, and sets the process group.
-    #[allow(unsafe_code)]
-    fn run_before_exec(self, command: &mut Command) {
-        let prepare = move || {
-            terminate_when_parent_dies()?;
-            // If the parent died before this call, no signal comes: do not run the program.
-            if getppid() != Some(self.parent) {
-                return Err(Errno::SRCH.into());
-            }
-            if let Some(folder) = &self.folder {
-                fchdir(folder)?;
-            }
-            // SAFETY: nothing in the child owns descriptor 3: `qless` has reserved it for this purpose, or its
-            // present use ends at exec. The value is never dropped here.
-            let mut third = ManuallyDrop::new(unsafe { OwnedFd::from_raw_fd(ANSWER_DESCRIPTOR) });
-            dup2(&self.answers, &mut third)?;
-            Ok(())
-        };
-        // SAFETY: between fork and exec only system calls are made: no memory is allocated and no lock
-        // is taken, since another thread may have held it.
-        unsafe { command.pre_exec(prepare) };
-    }
+/// Makes the child, between fork and exec, get SIGTERM when `qless` dies, enter its sandbox (`folder`), and use descriptor
+/// 3 for its answers. The standard library resets the action of SIGPIPE and the blocked signals, and sets the process
+/// group.
+#[allow(unsafe_code)]
+fn set_up_child_before_exec(command: &mut Command, answers: OwnedFd, folder: Option<OwnedFd>) {
+    let parent = getpid();
+    let prepare = move || {
+        terminate_when_parent_dies()?;
+        // If the parent died before this call, no signal comes: do not run the program.
+        if getppid() != Some(parent) {
+            return Err(Errno::SRCH.into());
+        }
+        if let Some(folder) = &folder {
+            fchdir(folder)?;
+        }
+        // SAFETY: nothing in the child owns descriptor 3: `qless` has reserved it for this purpose, or its
+        // present use ends at exec. The value is never dropped here.
+        let mut third = ManuallyDrop::new(unsafe { OwnedFd::from_raw_fd(ANSWER_DESCRIPTOR) });
+        dup2(&answers, &mut third)?;
+        Ok(())
+    };
+    // SAFETY: between fork and exec only system calls are made: no memory is allocated and no lock
+    // is taken, since another thread may have held it.
+    unsafe { command.pre_exec(prepare) };
 }
 
 /// The path to execute. A relative path is resolved from the working directory of `qless`, not from that of the child,
@@ -207,19 +194,19 @@ fn program_path_from_working_directory(program: &OsStr, directory: Option<&Path>
 }
 
 /// Why the system did not start the program.
-fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> StartFault {
+fn start_failure(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> StartFailure {
     let words = io_message_without_errno(fault);
     match fault.raw_os_error().map(Errno::from_raw_os_error) {
         Some(Errno::AGAIN | Errno::NOMEM | Errno::MFILE | Errno::NFILE) => {
-            return StartFault::exhausted_system(words);
+            return StartFailure::exhausted_system(words);
         }
         Some(Errno::TOOBIG) => {
-            return StartFault::unpassable_job(
-                "the arguments and variables of the job are longer than the system allows",
+            return StartFailure::Job(
+                "the arguments and variables of the job are longer than the system allows".into(),
             );
         }
         None if fault.kind() == io::ErrorKind::InvalidInput => {
-            return StartFault::unpassable_job("an argument or a variable of the job holds NUL");
+            return StartFailure::Job("an argument or a variable of the job holds NUL".into());
         }
         _ => {}
     }
@@ -229,7 +216,7 @@ fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> 
         let directory = Sanitized(directory.as_os_str().as_encoded_bytes());
         let why = io_message_without_errno(&fault);
         let message = format!("cannot change to directory `{directory}`: {why}");
-        return StartFault::new(StartFaultScope::Exec, message);
+        return StartFailure::Program(message);
     }
     let why = match find_in_path(program) {
         None if program.as_encoded_bytes().contains(&b'/') => "it does not exist".into(),
@@ -244,10 +231,7 @@ fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> 
         Some(_) => words,
     };
     let program = Sanitized(program.as_encoded_bytes());
-    StartFault::new(
-        StartFaultScope::Exec,
-        format!("cannot start `{program}`: {why}"),
-    )
+    StartFailure::Program(format!("cannot start `{program}`: {why}"))
 }
 
 /// The file that a program's name means.

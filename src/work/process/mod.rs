@@ -11,7 +11,6 @@ mod launch;
 mod pipe;
 pub(super) mod sandbox;
 mod signals;
-mod start_fault;
 pub mod substitute;
 
 use std::ffi::OsString;
@@ -32,9 +31,9 @@ use self::pipe::{InputPipe, OutputPipe, PipeTarget};
 use self::sandbox::SlotSandboxes;
 pub use self::signals::Waker;
 use self::signals::{SignalPipes, WakeupPipe};
-pub use self::start_fault::{StartFault, StartFaultScope};
-use super::machine::event::ProcessExit;
+use super::machine::event::{EndedProcess, ProcessExit, StartFailure};
 use crate::error::{Error, Kind, io_message_without_errno};
+use crate::text::sanitize_keeping_lines;
 
 /// The descriptor on which a program writes its answers.
 pub const ANSWER_DESCRIPTOR: i32 = 3;
@@ -84,32 +83,11 @@ pub enum ProcessEvent {
     /// A persistent program has closed every pipe for its answers, so no further line comes from it.
     Mute { slot: usize },
     /// The program ended. All lines and output that it left have been reported before.
-    Ended { slot: usize, end: ProcessEnd },
+    Ended { slot: usize, end: EndedProcess },
     /// This program received a signal.
     Signal(i32),
     /// [`Waker::wake`] was called, once or more often.
     Woken,
-}
-
-/// How a program ended, and what it left.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProcessEnd {
-    pub exit: ProcessExit,
-    /// The last bytes that the process wrote to stderr.
-    pub stderr_tail: Vec<u8>,
-    pub stdout: CapturedStdout,
-    /// How many lines the process had been sent that it did not read completely. 0 if its stdin was closed.
-    pub unread_lines: usize,
-}
-
-/// What was captured of the stdout of a program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CapturedStdout {
-    /// The launch of the program asked for no capture.
-    NotCaptured,
-    Whole(Vec<u8>),
-    /// The process wrote more than the launch allowed.
-    TooLong,
 }
 
 /// The programs that run, at most one per slot.
@@ -194,14 +172,14 @@ impl Processes {
     }
 
     /// Starts a program in a free slot and returns its process id.
-    pub fn start(&mut self, slot: usize, launch: Launch<'_>) -> Result<u32, StartFault> {
+    pub fn start(&mut self, slot: usize, launch: Launch<'_>) -> Result<u32, StartFailure> {
         if self.pid_in_slot(slot).is_some() {
-            return Err(StartFault::exhausted_system(format!(
+            return Err(StartFailure::exhausted_system(format!(
                 "slot {slot} is not free"
             )));
         }
         if let Err(fault) = reserve_answer_descriptor() {
-            return Err(StartFault::exhausted_system(io_message_without_errno(
+            return Err(StartFailure::exhausted_system(io_message_without_errno(
                 &fault,
             )));
         }
@@ -383,7 +361,7 @@ impl Processes {
             for at in running.reading_order() {
                 running.outputs[at].read_rest(&mut self.buffer, slot, events);
             }
-            let end = running.collect_end(exit);
+            let end = running.collect_end(exit, self.error_bytes);
             self.slots[slot] = None;
             events.push(ProcessEvent::Ended { slot, end });
         }
@@ -429,8 +407,12 @@ impl RunningProgram {
         self.child.try_wait().transpose()
     }
 
-    /// The end of the program, with its last output.
-    fn collect_end(&mut self, status: Result<ExitStatus, std::io::Error>) -> ProcessEnd {
+    /// How the program ended, and what it left. The message has up to `error_bytes` bytes.
+    fn collect_end(
+        &mut self,
+        status: Result<ExitStatus, std::io::Error>,
+        error_bytes: usize,
+    ) -> EndedProcess {
         let [stdout, stderr, _] = &mut self.outputs;
         let mut stderr_tail = stderr.sink.take_tail();
         let exit = match status {
@@ -447,16 +429,34 @@ impl RunningProgram {
                 ProcessExit::Code(255)
             }
         };
-        ProcessEnd {
+        let captured = match &mut stdout.sink {
+            PipeTarget::Capture(capture) => capture.take_data(),
+            _ => Ok(None),
+        };
+        let (data, unusable_output) = match captured {
+            Ok(data) => (data, None),
+            Err(why) => (None, Some(why)),
+        };
+        EndedProcess {
             exit,
-            stderr_tail,
+            message: failure_message(&stderr_tail, error_bytes),
+            data,
+            unusable_output,
             unread_lines: self.stdin.count_unread_lines(),
-            stdout: match &mut stdout.sink {
-                PipeTarget::Capture(capture) => capture.take_captured(),
-                _ => CapturedStdout::NotCaptured,
-            },
         }
     }
+}
+
+/// The message of a failure: the end of what a program wrote to stderr, sanitized and trimmed. The text is cut after it
+/// is sanitized, since an escape is longer than the byte that it stands for.
+fn failure_message(stderr_tail: &[u8], max_bytes: usize) -> String {
+    let text = sanitize_keeping_lines(stderr_tail);
+    let text = text.trim();
+    let mut start = text.len().saturating_sub(max_bytes);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    text[start..].trim_start().to_owned()
 }
 
 /// Occupies descriptor 3 of this process if it is free. During a start, the standard library opens a descriptor on

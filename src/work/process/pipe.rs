@@ -7,11 +7,14 @@ use std::process::ChildStdin;
 
 use rustix::io::{ioctl_fionbio, ioctl_fionread};
 
-use super::{CapturedStdout, MAX_READ_AFTER_END, OutputStream, ProcessEvent};
+use super::{MAX_READ_AFTER_END, OutputStream, ProcessEvent};
+use crate::json::syntax;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 
+const MIB: usize = 1024 * 1024;
+
 /// Maximum length of an answer: the maximum length of the data of a job.
-const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
+const LONGEST_ANSWER: usize = 16 * MIB;
 
 /// The longest line of output that is passed on in one piece.
 const LONGEST_OUTPUT: usize = 8 * 1024;
@@ -373,11 +376,20 @@ impl CappedCapture {
         }
     }
 
-    pub(super) fn take_captured(&mut self) -> CapturedStdout {
+    /// The output without blanks around it, as the new data of a job. `None` if there is none. The error says why it
+    /// cannot be data, as the end of a sentence about it.
+    pub(super) fn take_data(&mut self) -> Result<Option<Vec<u8>>, String> {
         if self.is_too_long {
-            CapturedStdout::TooLong
-        } else {
-            CapturedStdout::Whole(std::mem::take(&mut self.bytes))
+            return Err(match self.max_bytes {
+                max if max % MIB == 0 => format!("is longer than {} MiB", max / MIB),
+                max => format!("is longer than {max} bytes"),
+            });
+        }
+        let bytes = std::mem::take(&mut self.bytes);
+        match bytes.trim_ascii() {
+            b"" => Ok(None),
+            data if syntax::check_syntax(data).is_ok() => Ok(Some(data.to_vec())),
+            _ => Err("is not JSON".to_owned()),
         }
     }
 }

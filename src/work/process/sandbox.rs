@@ -14,12 +14,12 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use super::emptying::{is_empty, open_making_writable, try_to_empty_directory};
-use super::start_fault::StartFault;
 use crate::command_line::chmod_command;
 use crate::error::{Error, Kind, io_message_without_errno};
 use crate::fs::trust;
 use crate::text::Sanitized;
 use crate::threads;
+use crate::work::machine::event::StartFailure;
 
 /// The mode of directories that are created here.
 const DIRECTORY_MODE: u32 = 0o700;
@@ -133,21 +133,22 @@ pub(super) struct SlotSandboxes {
 struct SandboxFaultTexts<'a>(&'a Path);
 
 impl SandboxFaultTexts<'_> {
-    fn permanent_start_fault(&self, what: &str, why: &str) -> StartFault {
+    fn permanent_start_failure(&self, what: &str, why: &str) -> StartFailure {
         let path = Sanitized(self.0.as_os_str().as_encoded_bytes());
-        StartFault::unusable_sandbox(format!("cannot {what} the sandbox `{path}`: {why}"))
+        StartFailure::Directory(format!("cannot {what} the sandbox `{path}`: {why}"))
     }
 
-    fn temporary_start_fault(&self, what: &str, why: &str) -> StartFault {
-        StartFault::temporarily_unusable_sandbox(self.permanent_start_fault(what, why).message)
+    /// The directory may be usable later: the disk is full, or a program writes in it.
+    fn temporary_start_failure(&self, what: &str, why: &str) -> StartFailure {
+        StartFailure::Busy(self.permanent_start_failure(what, why).into_message())
     }
 
-    fn start_fault_of_errno(&self, what: &str, errno: Errno) -> StartFault {
+    fn start_failure_of_errno(&self, what: &str, errno: Errno) -> StartFailure {
         let why = io_message_without_errno(&errno.into());
         if is_temporary(errno) {
-            self.temporary_start_fault(what, &why)
+            self.temporary_start_failure(what, &why)
         } else {
-            self.permanent_start_fault(what, &why)
+            self.permanent_start_failure(what, &why)
         }
     }
 }
@@ -159,15 +160,15 @@ impl SlotSandboxes {
         &mut self,
         parent: &Path,
         slot: usize,
-    ) -> Result<SlotFolder, StartFault> {
+    ) -> Result<SlotFolder, StartFailure> {
         let name = format!("slot-{}", slot + 1);
         let path = parent.join(&name);
         let faults = SandboxFaultTexts(&path);
         let parent = open_or_create_safe_parent(parent).map_err(|why| match why {
-            OpenParentFault::System(errno) => faults.start_fault_of_errno("create", errno),
+            OpenParentFault::System(errno) => faults.start_failure_of_errno("create", errno),
             OpenParentFault::Unsafe(why, hint) => {
                 let parent = Sanitized(parent.as_os_str().as_encoded_bytes());
-                StartFault::unusable_sandbox(format!(
+                StartFailure::Directory(format!(
                     "cannot use the directory `{parent}`: {why}: {hint}"
                 ))
             }
@@ -182,15 +183,15 @@ impl SlotSandboxes {
         for _ in 0..2 {
             match mkdirat(&parent, &name, Mode::from_raw_mode(DIRECTORY_MODE)) {
                 Ok(()) | Err(Errno::EXIST) => {}
-                Err(errno) => return Err(faults.start_fault_of_errno("create", errno)),
+                Err(errno) => return Err(faults.start_failure_of_errno("create", errno)),
             }
             let opened = open_own_directory_making_private(&parent, &name, &faults)?;
-            if is_empty(&opened).map_err(|errno| faults.start_fault_of_errno("empty", errno))? {
+            if is_empty(&opened).map_err(|errno| faults.start_failure_of_errno("empty", errno))? {
                 return Ok(SlotFolder { path, opened });
             }
             self.set_aside_or_empty(slot, opened, &parent, &name, &used, &faults)?;
         }
-        Err(faults.temporary_start_fault("empty", "a program still writes in it"))
+        Err(faults.temporary_start_failure("empty", "a program still writes in it"))
     }
 
     /// Sets the directory of a slot aside, by adding `.used` to its name, and starts its removal. If the directory
@@ -203,7 +204,7 @@ impl SlotSandboxes {
         name: &str,
         used: &str,
         faults: &SandboxFaultTexts,
-    ) -> Result<(), StartFault> {
+    ) -> Result<(), StartFailure> {
         self.wait_briefly_for_removal(slot, faults)?;
         match renameat(parent, name, parent, used) {
             Ok(()) => {
@@ -224,9 +225,9 @@ impl SlotSandboxes {
         directory: OwnedFd,
         parent_and_name: Option<(&OwnedFd, &str)>,
         faults: &SandboxFaultTexts,
-    ) -> Result<(), StartFault> {
+    ) -> Result<(), StartFailure> {
         let not_now = |error: io::Error| {
-            faults.temporary_start_fault("empty", &io_message_without_errno(&error))
+            faults.temporary_start_failure("empty", &io_message_without_errno(&error))
         };
         let parent_and_name = match parent_and_name {
             Some((parent, name)) => Some((parent.try_clone().map_err(not_now)?, name.to_owned())),
@@ -249,7 +250,7 @@ impl SlotSandboxes {
             _ = sender.send(removed.and(is_empty));
         };
         threads::spawn(removal)
-            .map_err(|error| faults.temporary_start_fault("empty", &error.message()))?;
+            .map_err(|error| faults.temporary_start_failure("empty", &error.message()))?;
         self.removals.insert(slot, receiver);
         Ok(())
     }
@@ -259,20 +260,20 @@ impl SlotSandboxes {
         &mut self,
         slot: usize,
         faults: &SandboxFaultTexts,
-    ) -> Result<(), StartFault> {
+    ) -> Result<(), StartFailure> {
         let Some(removal) = self.removals.get(&slot) else {
             return Ok(());
         };
         let result = removal.recv_timeout(MAX_WAIT_FOR_REMOVAL);
         if let Err(RecvTimeoutError::Timeout) = result {
             let why = "what an earlier program left there is still being removed";
-            return Err(faults.temporary_start_fault("empty", why));
+            return Err(faults.temporary_start_failure("empty", why));
         }
         self.removals.remove(&slot);
         match result {
             Ok(Ok(true)) => Ok(()),
-            Ok(Err(errno)) => Err(faults.start_fault_of_errno("empty", errno)),
-            _ => Err(faults.temporary_start_fault("empty", "a program still writes in it")),
+            Ok(Err(errno)) => Err(faults.start_failure_of_errno("empty", errno)),
+            _ => Err(faults.temporary_start_failure("empty", "a program still writes in it")),
         }
     }
 }
@@ -282,18 +283,18 @@ fn open_own_directory_making_private(
     parent: &OwnedFd,
     name: &str,
     faults: &SandboxFaultTexts,
-) -> Result<OwnedFd, StartFault> {
+) -> Result<OwnedFd, StartFailure> {
     let opened = match open_making_writable(parent, name) {
         Ok(opened) => opened,
         Err(Errno::LOOP | Errno::NOTDIR) => {
-            return Err(faults.permanent_start_fault("use", "it is not a directory"));
+            return Err(faults.permanent_start_failure("use", "it is not a directory"));
         }
-        Err(errno) => return Err(faults.start_fault_of_errno("use", errno)),
+        Err(errno) => return Err(faults.start_failure_of_errno("use", errno)),
     };
-    let fault = |errno| faults.start_fault_of_errno("use", errno);
+    let fault = |errno| faults.start_failure_of_errno("use", errno);
     let found = fstat(&opened).map_err(fault)?;
     if found.st_uid != geteuid().as_raw() {
-        return Err(faults.permanent_start_fault("use", "it belongs to another user"));
+        return Err(faults.permanent_start_failure("use", "it belongs to another user"));
     }
     // A program may have given rights to other users: take them away.
     if found.st_mode & RIGHTS_OF_OTHERS != 0 {

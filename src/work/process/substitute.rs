@@ -4,13 +4,13 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-use super::start_fault::StartFault;
 use crate::error::Error;
 use crate::json::Json;
 use crate::json::path::JsonPath;
 use crate::model::popped_job::PoppedJob;
 use crate::name::{Name, lossless_text};
 use crate::text::Sanitized;
+use crate::work::machine::event::StartFailure;
 
 /// The longest argument or variable that Linux passes, in bytes, without its NUL.
 pub(super) const LONGEST: usize = 128 * 1024 - 1;
@@ -74,7 +74,7 @@ impl ArgTemplate {
         parts.any(|part| matches!(part, ArgPart::Placeholder { .. }))
     }
 
-    pub fn fill_arguments(&self, job: &PoppedJob) -> Result<Vec<OsString>, StartFault> {
+    pub fn fill_arguments(&self, job: &PoppedJob) -> Result<Vec<OsString>, StartFailure> {
         self.arguments
             .iter()
             .map(|argument| self.fill_argument(argument, job))
@@ -85,7 +85,7 @@ impl ArgTemplate {
         &self,
         argument: &ParsedArgument,
         job: &PoppedJob,
-    ) -> Result<OsString, StartFault> {
+    ) -> Result<OsString, StartFailure> {
         let mut filled = Vec::new();
         for part in &argument.parts {
             let (input, field) = match part {
@@ -96,18 +96,18 @@ impl ArgTemplate {
                 ArgPart::Placeholder { input, field } => (Sanitized(input), field),
             };
             let value = field.field_value(job).ok_or_else(|| {
-                StartFault::unpassable_job(format!(
+                StartFailure::Job(format!(
                     "`{input}` cannot be replaced: the job's data has no such value"
                 ))
             })?;
             if value.contains(&0) {
-                return Err(StartFault::unpassable_job(format!(
+                return Err(StartFailure::Job(format!(
                     "`{input}` cannot be an argument: it holds NUL"
                 )));
             }
             filled.extend_from_slice(&value);
             if filled.len() > LONGEST {
-                return Err(StartFault::unpassable_job(format!(
+                return Err(StartFailure::Job(format!(
                     "`{input}` cannot be an argument: it would be longer than 128 KiB"
                 )));
             }
@@ -118,7 +118,7 @@ impl ArgTemplate {
             && !self.allows_dash
         {
             let input = Sanitized(input);
-            return Err(StartFault::unpassable_job(format!(
+            return Err(StartFailure::Job(format!(
                 "`{input}` cannot be an argument: it begins with `-`, as an option does, and there is \
                  no `--` before it"
             )));

@@ -1,13 +1,15 @@
 //! The items that a scan queues for a repair. An item has its location but no changes, because the repair verifies it
-//! again. The queue takes a few megabytes at most.
+//! again. The queue takes a few megabytes at most. Without `--repair`, there is none.
+
+mod lost_dependencies;
+mod overlaps;
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
 
-use super::batch::{RepairBatch, location_rank};
-use super::expected::ExpectedRepairHashes;
-use super::lost_dependencies::{LostDependencyGroups, has_lost_dependencies};
-use super::overlaps::OverlappingFindings;
+use self::lost_dependencies::{LostDependencyGroups, has_lost_dependencies};
+use self::overlaps::OverlappingFindings;
 use crate::model::finding::{FindingId, RepairStage};
 use crate::model::verdict::{ItemKind, ItemLocation, MAX_ITEMS, Verdict};
 use crate::name::Name;
@@ -292,6 +294,115 @@ impl RepairQueue {
         batches.extend(restricted);
         batches.sort_by_key(|batch| (batch.stage, location_rank(batch.stage, &batch.location)));
         batches
+    }
+}
+
+/// Items of one location that are repaired in one stage.
+#[derive(Debug)]
+pub(crate) struct RepairBatch {
+    pub stage: RepairStage,
+    pub location: ItemLocation,
+    /// Findings that the calls for this batch do not repair, because another location or the next round repairs them.
+    pub excluded: Vec<FindingId>,
+    /// Groups of items that go into one call.
+    pub groups: VecDeque<Vec<Name>>,
+    /// Items that take the server long: each takes a call of its own.
+    pub large: Rc<HashSet<Name>>,
+}
+
+impl RepairBatch {
+    /// The location that the call for these groups names: a special one if a group has several jobs.
+    pub(crate) fn call_location(&self, groups: &[Vec<Name>]) -> ItemLocation {
+        let together = groups.iter().any(|group| group.len() > 1);
+        if self.location.kind == ItemKind::Job && together {
+            ItemLocation::for_jobs_verified_together()
+        } else {
+            self.location.clone()
+        }
+    }
+
+    /// Removes the groups for the next call: at least one group, and further groups up to `size` items in total.
+    pub(crate) fn take_groups_for_next_call(&mut self, size: usize) -> Option<Vec<Vec<Name>>> {
+        let mut groups = vec![self.groups.pop_front()?];
+        let mut items = groups[0].len();
+        let is_large = |group: &Vec<Name>| group.iter().any(|item| self.large.contains(item));
+        while !is_large(&groups[0])
+            && let Some(next) = self.groups.front()
+            && items + next.len() <= size
+            && !is_large(next)
+        {
+            items += next.len();
+            groups.extend(self.groups.pop_front());
+        }
+        Some(groups)
+    }
+}
+
+/// The rank of a location within a stage. A repair begins with the locations of the lowest rank.
+fn location_rank(stage: RepairStage, location: &ItemLocation) -> u8 {
+    match location.kind {
+        // Remove expiries first: a key that a repair sets aside keeps its expiry.
+        ItemKind::Key if stage == RepairStage::Keys => 0,
+        ItemKind::Locks => 0,
+        ItemKind::Work => 1,
+        ItemKind::Scheduled => 2,
+        ItemKind::Recur => 3,
+        ItemKind::Depends | ItemKind::Throttled => 4,
+        ItemKind::Recurring => 5,
+        ItemKind::Job | ItemKind::Cycle => 6,
+        // Lanes come after jobs, so that missing jobs enter their lanes before wrong entries leave.
+        ItemKind::Lane => 7,
+        ItemKind::Slots => 8,
+        ItemKind::Pending => 9,
+        // Failed jobs enter their failure list before their wrong entries leave other lists. The name of a block of
+        // entries is its position, so no other repair may remove entries of the list before.
+        ItemKind::Failed | ItemKind::Unlisted => 10,
+        ItemKind::Entries => 11,
+        ItemKind::Group => 12,
+        ItemKind::Completed | ItemKind::CompletedIn | ItemKind::FailedTimes => 13,
+        ItemKind::Tracked => 14,
+        ItemKind::Worker => 15,
+        ItemKind::Tag => 16,
+        ItemKind::Names => match location.name.as_bytes() {
+            b"failures" => 17,
+            b"tags" => 19,
+            _ => 18,
+        },
+        ItemKind::Key => 20,
+    }
+}
+
+/// The findings that a repair expects to repair, as hashes of id and item. If the reply to a call is lost, the repeated
+/// call no longer finds what the first call has repaired. From this set, the repair then counts these findings as
+/// repaired.
+#[derive(Debug, Default)]
+pub(crate) struct ExpectedRepairHashes {
+    hashes: HashSet<u64>,
+    hasher: RandomState,
+}
+
+impl ExpectedRepairHashes {
+    /// Adds the finding of a verdict whose item the scan queues for the repair.
+    pub(crate) fn expect_repair_of(&mut self, verdict: &Verdict) {
+        let hash = self.hasher.hash_one((verdict.id, &verdict.item));
+        self.hashes.insert(hash);
+    }
+
+    /// Removes the expected findings about these items that a stage repairs, and returns each with its item.
+    pub(crate) fn take_repairs_about(
+        &mut self,
+        stage: RepairStage,
+        items: &[Name],
+    ) -> Vec<(FindingId, Name)> {
+        let mut found = Vec::new();
+        for item in items {
+            for id in FindingId::all().filter(|id| id.row().stage == stage) {
+                if self.hashes.remove(&self.hasher.hash_one((id, item))) {
+                    found.push((id, item.clone()));
+                }
+            }
+        }
+        found
     }
 }
 
