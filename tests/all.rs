@@ -92,6 +92,7 @@ mod core {
     mod recurring;
     pub mod refusal;
     pub mod script;
+    mod session;
     mod statistics;
     mod tags;
     mod throttles;
@@ -181,7 +182,7 @@ mod extensions {
     mod core_rules;
     mod dry_run;
     mod examples;
-    mod foreign;
+    pub mod foreign;
     mod histories;
     pub mod invariants;
     mod ledger;

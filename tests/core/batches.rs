@@ -3,6 +3,7 @@
 //! Two servers are brought into the same random state by the same calls. Then one makes a call for
 //! many jobs, the other the single commands: replies, events and all keys agree.
 
+use expect_test::expect;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseError;
@@ -437,29 +438,13 @@ fn property(cases: u32, extended: bool, many: &mut Core, single: &mut Core) {
 }
 
 #[test]
-fn a_dependency_made_in_a_call_is_released_in_it() {
-    for key in ["", "key k"] {
-        let mut core = Core::new();
-        core.all(&format!(
-            "put 1 '' q a K {{}} 0 {key}; put 1 '' q b K {{}} 0; pop 2 q w 2"
-        ));
-        let call = "guard.finish 3 w 8 a q complete '' next p depends [\"b\"] 4 b q complete ''";
-        let rows = rows(&core.ok(call));
-        assert_eq!(rows, [["done", "depends"], ["done", "complete"]], "{key}");
-        assert_eq!(core.state("a"), "waiting", "{key}");
-        let keys = core.dump();
-        assert_eq!(keys.zset("ql:q:p-work").len(), 1, "{key}");
-        assert!(!keys.has("ql:q:p-depends") && !keys.has("ql:j:b-dependents"));
-    }
-}
-
-#[test]
 fn an_old_job_that_cannot_be_deleted_does_not_stop_the_endings() {
+    let mut core = Core::new();
     for (count, ends) in [
         (1, "4 b q complete ''"),
         (2, "4 b q complete '' 4 c q complete ''"),
     ] {
-        let mut core = Core::new();
+        core.flush();
         core.all("config.set 0 jobs-history 10; put 1 '' q a K {} 0 tags [\"t\"]; pop 1 q w 1; complete 2 a w q {}");
         core.redis("DEL ql:t:t");
         core.redis("SET ql:t:t damaged");
@@ -479,23 +464,8 @@ fn an_old_job_that_cannot_be_deleted_does_not_stop_the_endings() {
 }
 
 #[test]
-fn endings_of_jobs_whose_locks_are_elsewhere_find_them() {
-    let mut core = Core::new();
-    for jid in ["a", "b", "c"] {
-        core.all(&format!("put 1 '' q {jid} K {{}} 0; pop 2 q w 1"));
-    }
-    // As the `retry` of an older script into another queue leaves it.
-    core.redis("ZREM ql:q:q-locks b");
-    core.redis("ZADD ql:queues 1 p");
-    core.redis("ZADD ql:q:p-work 5 b");
-    core.ok("guard.finish 3 w 4 a q complete '' 4 b q complete '' 4 c q retry 0");
-    let keys = core.dump();
-    assert!(!keys.has("ql:q:p-work") && !keys.has("ql:q:q-locks") && !keys.has("ql:w:w:jobs"));
-    assert_eq!(keys.zset("ql:q:q-work").len(), 1, "{keys:?}");
-}
-
-#[test]
 fn a_key_of_a_wrong_type_leaves_the_other_jobs_alone() {
+    let mut core = Core::new();
     for (key, bad) in [
         ("ql:j:a-history", "a"),
         ("ql:q:q-locks", "a b c"),
@@ -507,7 +477,7 @@ fn a_key_of_a_wrong_type_leaves_the_other_jobs_alone() {
         ("ql:s:stats:0:q", ""),
         ("ql:config", ""),
     ] {
-        let mut core = Core::new();
+        core.flush();
         core.all("put 1 '' q a K {} 0; put 1 '' q b K {} 0; put 1 '' q c K {} 0; pop 2 q w 3");
         core.redis(&format!("DEL {key}"));
         core.redis(&format!("SET {key} damaged"));
@@ -531,32 +501,59 @@ fn a_key_of_a_wrong_type_leaves_the_other_jobs_alone() {
 }
 
 #[test]
-fn wrong_words_are_refused_before_anything_changes() {
+fn calls_for_many_jobs() {
+    Core::new().session(expect![[r#"
+        == A dependency made in a call is released in it
+        put 1 '' q a K {} 0; put 1 '' q b K {} 0; pop 2 q w 2
+        guard.finish 3 w 8 a q complete '' next p depends ["b"] 4 b q complete '' → done depends · done complete
+        states a → waiting
+        keys ql:q:p* → ql:q:p-work
+        EXISTS ql:j:b-dependents → :0
+        put 1 '' q c K {} 0 key k; put 1 '' q d K {} 0; pop 2 q w 2
+        guard.finish 3 w 8 c q complete '' next r depends ["d"] 4 d q complete '' → done depends · done complete
+        states c → waiting
+        keys ql:q:r* → ql:q:r-work
+        EXISTS ql:j:d-dependents → :0
+
+        == Endings of jobs whose locks are elsewhere find them
+        put 1 '' q a K {} 0; put 1 '' q b K {} 0; put 1 '' q c K {} 0; pop 2 q w 3
+        -- As the `retry` of an older script into another queue leaves it.
+        ZREM ql:q:q-locks b; ZADD ql:queues 1 p; ZADD ql:q:p-work 5 b
+        guard.finish 3 w 4 a q complete '' 4 b q complete '' 4 c q retry 0
+        keys ql:q:* → ql:q:q-work
+        EXISTS ql:w:w:jobs → :0
+        ZCARD ql:q:q-work → :1
+
+        == A history of a wrong type refuses the retry before anything is written
+        put 1 '' q a K {} 0; put 1 '' q b K {} 0 throttles ["t"]; pop 2 q w 2
+        DEL ql:j:a-history ql:j:b-history; SET ql:j:a-history x; SET ql:j:b-history x; remember
+        guard.finish 3 w 4 a q retry 0 → invalid ql:j:a-history is no list
+        guard.finish 3 w 4 b q retry 0 → invalid ql:j:b-history is no list
+        unchanged
+
+        == Wrong words are refused before anything changes
+        put 1 '' q a K {} 0; pop 2 q w 1
+        guard.finish 3 → error Guard(): worker missing
+        guard.finish 3 w 5 a q complete → error Guard(): wrong number of words: 5
+        guard.finish 3 w x a q complete → error Guard(): wrong number of words: x
+        guard.finish 3 w 2 a q → error Guard(): wrong number of words: 2
+        guard.finish 3 w 4 a q cancel '' → error Guard(): a job ends by complete, retry or fail: cancel
+        guard.finish 3 w 4 a q complete '' 3 a q nope → error Guard(): a job ends by complete, retry or fail: nope
+        guard.turn 3 → error Guard(): worker missing
+        guard.turn 3 w → error Guard(): wrong number: nil
+        guard.turn 3 w 1 → error Guard(): wrong number: nil
+        guard.turn 3 w -1 2 q 1 4 a q complete '' → error Guard(): wrong number: -1
+        guard.turn 3 w 1 1 q 4 a q complete '' → error Guard(): wrong number of words: 1
+        guard.turn 3 w 1 2 q 1.5 4 a q complete '' → error Guard(): wrong number: 1.5
+        guard.turn 3 w 1 40 q 1 4 a q complete '' → error Guard(): wrong number of words: 40
+        guard.heartbeat 3 → error Guard(): worker missing
+        guard.heartbeat 3 w a → error Guard(): a jid has no data beside it
+    "#]]);
+}
+
+#[test]
+fn more_than_500_jobs_are_refused() {
     let mut core = Core::new();
-    core.all("put 1 '' q a K {} 0; pop 2 q w 1");
-    for line in [
-        "guard.finish 3",
-        "guard.finish 3 w 5 a q complete",
-        "guard.finish 3 w x a q complete",
-        "guard.finish 3 w 2 a q",
-        "guard.finish 3 w 4 a q cancel ''",
-        "guard.finish 3 w 4 a q complete '' 3 a q nope",
-        "guard.turn 3",
-        "guard.turn 3 w",
-        "guard.turn 3 w 1",
-        "guard.turn 3 w -1 2 q 1 4 a q complete ''",
-        "guard.turn 3 w 1 1 q 4 a q complete ''",
-        "guard.turn 3 w 1 2 q 1.5 4 a q complete ''",
-        "guard.turn 3 w 1 40 q 1 4 a q complete ''",
-        "guard.heartbeat 3",
-        "guard.heartbeat 3 w a",
-    ] {
-        let error = short(&core.refused(line));
-        assert!(
-            error.starts_with("user_script:N: Guard(): "),
-            "{line}: {error}"
-        );
-    }
     let many = " 4 a q complete ''".repeat(501);
     core.refused(&format!("guard.finish 3 w{many}"));
     core.refused(&format!("guard.turn 3 w 0 0{many}"));
@@ -618,19 +615,6 @@ fn a_retry_by_a_worker_leaves_its_reason_in_the_history() {
         core.all("pop 4 q w 9");
         let reply = core.ok(&format!("guard.finish 5 w 7 c q retry 0 G M {wrong}"));
         assert_eq!(reply.list()[0].texts()[0], "invalid");
-    }
-}
-
-#[test]
-fn a_history_of_a_wrong_type_refuses_the_retry_before_anything_is_written() {
-    let mut core = Core::new();
-    core.all("put 1 '' q a K {} 0; put 1 '' q b K {} 0 throttles [\"t\"]; pop 2 q w 2");
-    for jid in ["a", "b"] {
-        core.redis(&format!("SET ql:j:{jid}-history x"));
-        let before = core.dump();
-        let rows = core.ok(&format!("guard.finish 3 w 4 {jid} q retry 0"));
-        assert_eq!(rows.list()[0].texts()[0], "invalid", "{rows:?}");
-        assert!(core.dump() == before);
     }
 }
 

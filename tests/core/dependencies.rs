@@ -1,305 +1,182 @@
 //! Dependencies: how jobs get them, how jobs are released, and which leftovers are allowed.
 
-use serde_json::json;
+use expect_test::expect;
 
-use crate::support::core::{Core, short};
-
-/// `a` waits in `q`; `b` depends on it.
-fn chain() -> Core {
-    let mut core = Core::new();
-    core.ok("put 0 w q a K {} 0");
-    core.ok(r#"put 1 w q b K {} 0 depends ["a"]"#);
-    core.events();
-    core
-}
-
-fn finish(core: &mut Core, now: u32, jid: &str) {
-    assert_eq!(core.jids(&format!("pop {now} q w1 1")), [jid]);
-    core.ok(&format!("complete {now} {jid} w1 q {{}}"));
-}
+use crate::support::core::Core;
 
 #[test]
-fn a_dependency_is_stored_on_both_jobs() {
-    let mut core = chain();
-    assert_eq!(core.json("get 2 a")["dependents"], json!(["b"]));
-    let job = core.json("get 2 b");
-    assert_eq!(
-        (&job["state"], &job["dependencies"]),
-        (&json!("depends"), &json!(["a"]))
-    );
-    assert_eq!(core.ok("jobs 2 depends q").texts(), ["b"]);
-    assert_eq!(core.score("ql:q:q-depends", "b"), Some(1.0));
-}
+fn dependencies_and_their_release() {
+    Core::new().session(expect![[r#"
+        == A dependency is stored on both jobs
+        put 0 w q a K {} 0; put 1 w q b K {} 0 depends ["a"]
+        get 2 a | dependents → ["b"]
+        get 2 b | state dependencies → depends ["a"]
+        jobs 2 depends q → b
+        score ql:q:q-depends b → 1
 
-#[test]
-fn completion_releases_dependents_without_events() {
-    let mut core = chain();
-    finish(&mut core, 5, "a");
-    assert_eq!(core.state("b"), "waiting");
-    assert_eq!(core.score("ql:q:q-work", "b"), Some(-5.0 / 1e10));
-    assert_eq!(
-        core.published(),
-        [r#"ql:log {"jid":"a","event":"completed","queue":"q"}"#]
-    );
-    assert_eq!(core.history("b").len(), 1);
-}
+        == Completion releases dependents without events
+        put 0 w q a K {} 0; put 1 w q b K {} 0 depends ["a"]; events
+        pop 5 q w1 1 | jid → a
+        complete 5 a w1 q {}
+        states b → waiting
+        score ql:q:q-work b → -0.0000000005
+        events →
+            * ql:log {"jid":"a","event":"completed","queue":"q"}
+        history b → [1,"put",{"q":"q"}]
 
-#[test]
-fn a_job_is_released_after_its_last_dependency() {
-    let mut core = chain();
-    core.ok(r#"put 1 w q c K {} 0 depends ["a","b"]"#);
-    finish(&mut core, 5, "a");
-    assert_eq!(core.state("c"), "depends");
-    finish(&mut core, 6, "b");
-    assert_eq!(core.state("c"), "waiting");
-}
+        == A job is released after its last dependency
+        put 0 w q a K {} 0; put 1 w q b K {} 0 depends ["a"]; put 1 w q c K {} 0 depends ["a","b"]
+        pop 5 q w1 1 | jid → a
+        complete 5 a w1 q {}
+        states c → depends
+        pop 6 q w1 1 | jid → b
+        complete 6 b w1 q {}
+        states c → waiting
 
-#[test]
-fn a_delay_applies_after_the_last_dependency() {
-    let mut core = Core::new();
-    core.ok("put 0 w q a K {} 0");
-    core.ok(r#"put 0 w q b K {} 50 depends ["a"]"#);
-    core.ok(r#"put 0 w q c K {} 3 depends ["a"]"#);
-    finish(&mut core, 5, "a");
-    assert_eq!(core.state("b"), "scheduled");
-    assert_eq!(core.score("ql:q:q-scheduled", "b"), Some(50.0));
-    // Even if the time has passed by then.
-    assert_eq!(core.score("ql:q:q-scheduled", "c"), Some(3.0));
-    assert_eq!(core.field("b", "scheduled"), None);
-}
+        == A delay applies after the last dependency
+        put 0 w q a K {} 0; put 0 w q b K {} 50 depends ["a"]; put 0 w q c K {} 3 depends ["a"]
+        pop 5 q w1 1 | jid → a
+        complete 5 a w1 q {}
+        states b → scheduled
+        score ql:q:q-scheduled b → 50
+        -- Even if the time has passed by then.
+        score ql:q:q-scheduled c → 3
+        HGET ql:j:b scheduled → nil
 
-#[test]
-fn missing_and_complete_jobs_are_satisfied() {
-    let mut core = Core::new();
-    core.ok("put 0 w q a K {} 0");
-    finish(&mut core, 1, "a");
-    core.ok(r#"put 2 w q b K {} 0 depends ["a","gone"]"#);
-    assert_eq!(core.state("b"), "waiting");
-    assert!(!core.dump().has("ql:j:a-dependents"));
-}
+        == Missing and complete jobs are satisfied
+        put 0 w q a K {} 0
+        pop 1 q w1 1 | jid → a
+        complete 1 a w1 q {}; put 2 w q b K {} 0 depends ["a","gone"]
+        states b → waiting
+        EXISTS ql:j:a-dependents → :0
 
-#[test]
-fn stalled_and_failed_jobs_are_not_satisfied() {
-    let mut core = super::errors::one_of_each();
-    for state in &super::errors::STATES[..6] {
-        core.ok(&format!(
-            r#"put 9 w p on-{state} K {{}} 0 depends ["{state}"]"#
-        ));
-        assert_eq!(core.state(&format!("on-{state}")), "depends");
-    }
-    core.ok(r#"put 9 w p on-template K {} 0 depends ["template"]"#);
-    assert_eq!(core.state("on-template"), "waiting");
-}
+        == A failed job blocks its dependents
+        put 0 w q a K {} 0; put 1 w q b K {} 0 depends ["a"]; pop 2 q w1 1; fail 3 a w1 G M
+        states b → depends
+        unfail 4 q G
+        pop 5 q w1 1 | jid → a
+        complete 5 a w1 q {}
+        states b → waiting
 
-#[test]
-fn a_failed_job_blocks_its_dependents() {
-    let mut core = chain();
-    core.all("pop 2 q w1 1; fail 3 a w1 G M");
-    assert_eq!(core.state("b"), "depends");
-    core.ok("unfail 4 q G");
-    finish(&mut core, 5, "a");
-    assert_eq!(core.state("b"), "waiting");
-}
+        == Advancing releases no dependents
+        put 0 w q a K {} 0; put 1 w q b K {} 0 depends ["a"]; pop 2 q w1 1; complete 3 a w1 q {} next p
+        states b → depends
+        pop 4 p w1 1; complete 5 a w1 p {}
+        states b → waiting
 
-#[test]
-fn advancing_releases_no_dependents() {
-    let mut core = chain();
-    core.all("pop 2 q w1 1; complete 3 a w1 q {} next p");
-    assert_eq!(core.state("b"), "depends");
-    core.all("pop 4 p w1 1; complete 5 a w1 p {}");
-    assert_eq!(core.state("b"), "waiting");
-}
+        == D-35: putting again without dependencies keeps the old ones
+        put 0 w q a K {} 0; put 1 w q b K {} 0 depends ["a"]; put 2 w p b K {} 0 depends []
+        states b → depends
+        score ql:q:p-depends b → 2
+        score ql:q:q-depends b → nil
+        put 3 w p b K {} 0 depends ["gone"]
+        states b → waiting
+        EXISTS ql:j:a-dependents → :0
 
-#[test]
-fn d_35_putting_again_without_dependencies_keeps_the_old_ones() {
-    let mut core = chain();
-    core.ok("put 2 w p b K {} 0 depends []");
-    assert_eq!(core.state("b"), "depends");
-    assert_eq!(core.score("ql:q:p-depends", "b"), Some(2.0));
-    assert_eq!(core.score("ql:q:q-depends", "b"), None);
-    core.ok(r#"put 3 w p b K {} 0 depends ["gone"]"#);
-    assert_eq!(core.state("b"), "waiting");
-    assert!(!core.dump().has("ql:j:a-dependents"));
-}
+        == Putting again with other dependencies drops the old ones
+        put 0 w q a K {} 0; put 1 w q b K {} 0 depends ["a"]; put 1 w q c K {} 0; put 2 w q b K {} 0 depends ["c"]
+        get 3 b | dependencies → ["c"]
+        get 3 a | dependents → {}
 
-#[test]
-fn putting_again_with_other_dependencies_drops_the_old_ones() {
-    let mut core = chain();
-    core.ok("put 1 w q c K {} 0");
-    core.ok(r#"put 2 w q b K {} 0 depends ["c"]"#);
-    assert_eq!(core.json("get 3 b")["dependencies"], json!(["c"]));
-    assert_eq!(core.json("get 3 a")["dependents"], json!({}));
-}
+        == D-70: a dependency on oneself is satisfied
+        put 0 w q a K {} 0; put 1 w q b K {} 0 depends ["a"]; put 2 w q c K {} 0 depends ["c"]
+        states c → waiting
+        put 3 w q c K {} 0 depends ["c"]
+        states c → waiting
+        depends 4 b on b
+        get 5 b | dependencies → ["a"]
 
-#[test]
-fn d_70_a_dependency_on_oneself_is_satisfied() {
-    let mut core = chain();
-    core.ok(r#"put 2 w q c K {} 0 depends ["c"]"#);
-    assert_eq!(core.state("c"), "waiting");
-    core.ok(r#"put 3 w q c K {} 0 depends ["c"]"#);
-    assert_eq!(core.state("c"), "waiting");
-    core.ok("depends 4 b on b");
-    assert_eq!(core.json("get 5 b")["dependencies"], json!(["a"]));
-}
+        == D-23: putting again without a delay clears the old delay
+        put 0 w q a K {} 0; put 1 w q b K {} 0 depends ["a"]; put 2 w q c K {} 100 depends ["a"]; put 3 w q c K {} 0
+        HGET ql:j:c scheduled → nil
+        pop 5 q w1 1 | jid → a
+        complete 5 a w1 q {}
+        states c → waiting
 
-#[test]
-fn d_23_putting_again_without_a_delay_clears_the_old_delay() {
-    let mut core = chain();
-    core.ok(r#"put 2 w q c K {} 100 depends ["a"]"#);
-    core.ok("put 3 w q c K {} 0");
-    assert_eq!(core.field("c", "scheduled"), None);
-    finish(&mut core, 5, "a");
-    assert_eq!(core.state("c"), "waiting");
-}
+        == All dependencies can be dropped together
+        put 0 w q a K {} 0; put 1 w q b K {} 0 depends ["a"]; put 1 w q c K {} 0; depends 2 b on c
+        depends 3 b off all
+        states b → waiting
+        EXISTS ql:j:a-dependents ql:j:c-dependents ql:j:b-dependencies ql:q:q-depends → :0
 
-#[test]
-fn dependencies_can_be_added_and_dropped() {
-    let mut core = chain();
-    core.all("put 1 w q c K {} 0; put 1 w q d K {} 0");
-    assert_eq!(core.ok("depends 2 b on c d gone").int(), 1);
-    let mut names = core.json("get 3 b")["dependencies"]
-        .as_array()
-        .unwrap()
-        .clone();
-    names.sort_by_key(|name| name.to_string());
-    assert_eq!(names, [json!("a"), json!("c"), json!("d")]);
-    assert_eq!(core.ok("depends 4 b off a d").int(), 1);
-    assert_eq!(core.json("get 5 b")["dependencies"], json!(["c"]));
-    assert_eq!(core.ok("depends 6 b off gone").int(), 1);
-    assert_eq!(core.ok("depends 6 b off").int(), 1);
-    assert_eq!(core.ok("depends 6 b on").int(), 1);
-    assert_eq!(core.state("b"), "depends");
-    assert_eq!(core.ok("depends 7 b off c").int(), 1);
-    assert_eq!(core.state("b"), "waiting");
-    assert_eq!(core.score("ql:q:q-work", "b"), Some(-7.0 / 1e10));
-    assert!(
-        core.events()
-            .iter()
-            .all(|(_, payload)| payload.contains(r#""event":"put""#))
-    );
-}
+        == D-32: dropping the last dependency respects a future delay
+        put 0 w q a K {} 0; put 0 w q b K {} 50 depends ["a"]; put 0 w q c K {} 3 depends ["a"]; depends 5 b off all
+        depends 5 c off a
+        score ql:q:q-scheduled b → 50
+        states b c → scheduled waiting
+        HGET ql:j:b scheduled → nil
+        HGET ql:j:c scheduled → nil
 
-#[test]
-fn all_dependencies_can_be_dropped_together() {
-    let mut core = chain();
-    core.all("put 1 w q c K {} 0; depends 2 b on c; depends 3 b off all");
-    assert_eq!(core.state("b"), "waiting");
-    let dump = core.dump();
-    assert!(!dump.has("ql:j:a-dependents") && !dump.has("ql:j:c-dependents"));
-    assert!(!dump.has("ql:j:b-dependencies") && !dump.has("ql:q:q-depends"));
-}
+        == A job is cancelled with its dependents in any order
+        put 0 w q a K {} 0; put 1 w q b K {} 0 depends ["a"]; put 1 w q c K {} 0 depends ["b"]
+        cancel 2 a b → error Cancel(): b is a dependency of c but is not mentioned to be canceled
+        cancel 2 c a b → c a b
+        keys * → ql:queues
 
-#[test]
-fn d_32_dropping_the_last_dependency_respects_a_future_delay() {
-    let mut core = Core::new();
-    core.ok("put 0 w q a K {} 0");
-    core.ok(r#"put 0 w q b K {} 50 depends ["a"]"#);
-    core.ok(r#"put 0 w q c K {} 3 depends ["a"]"#);
-    core.all("depends 5 b off all; depends 5 c off a");
-    assert_eq!(core.score("ql:q:q-scheduled", "b"), Some(50.0));
-    assert_eq!(
-        (core.state("b"), core.state("c")),
-        ("scheduled".into(), "waiting".into())
-    );
-    assert_eq!(
-        (core.field("b", "scheduled"), core.field("c", "scheduled")),
-        (None, None)
-    );
-}
+        == Cancelling a dependent removes it from its dependency
+        put 0 w q a K {} 0; put 1 w q b K {} 0 depends ["a"]; cancel 2 b
+        get 3 a | dependents → {}
 
-#[test]
-fn a_job_is_cancelled_with_its_dependents_in_any_order() {
-    let mut core = chain();
-    core.ok(r#"put 1 w q c K {} 0 depends ["b"]"#);
-    let error = core.refused("cancel 2 a b");
-    assert_eq!(
-        short(&error),
-        "user_script:N: Cancel(): b is a dependency of c but is not mentioned to be canceled"
-    );
-    assert_eq!(core.ok("cancel 2 c a b").texts(), ["c", "a", "b"]);
-    let left: Vec<String> = core.dump().0.into_keys().collect();
-    assert_eq!(left, ["ql:queues"]);
-}
+        == D-17: a leftover entry restarts no job
+        put 0 w q a K {} 0; put 1 w q b K {} 0 depends ["a"]; put 1 w p run K {} 0; pop 1 p w2 1
+        put 1 w p done K {} 0; pop 1 p w2 1; complete 2 done w2 p {}; SADD ql:j:a-dependents run done gone
+        pop 5 q w1 1 | jid → a
+        complete 5 a w1 q {}
+        states run done b → running complete waiting
+        EXISTS ql:j:gone ql:j:a-dependents ql:q:p-work → :0
 
-#[test]
-fn cancelling_a_dependent_removes_it_from_its_dependency() {
-    let mut core = chain();
-    core.ok("cancel 2 b");
-    assert_eq!(core.json("get 3 a")["dependents"], json!({}));
-}
+        == D-59: a leftover entry does not block a cancel
+        put 0 w q a K {} 0; put 0 w q other K {} 0; SADD ql:j:a-dependents gone other
+        cancel 1 a → a
+        EXISTS ql:j:a-dependents → :0
 
-#[test]
-fn d_17_a_leftover_entry_restarts_no_job() {
-    let mut core = chain();
-    core.all("put 1 w p run K {} 0; pop 1 p w2 1; put 1 w p done K {} 0; pop 1 p w2 1; complete 2 done w2 p {}");
-    core.redis("SADD ql:j:a-dependents run done gone");
-    core.events();
-    finish(&mut core, 5, "a");
-    assert_eq!(
-        (core.state("run"), core.state("done")),
-        ("running".into(), "complete".into())
-    );
-    assert_eq!(core.state("b"), "waiting");
-    let dump = core.dump();
-    assert!(!dump.has("ql:j:gone") && !dump.has("ql:j:a-dependents") && !dump.has("ql:q:p-work"));
-}
+        == D-57: a cancelled or expired job leaves no keys
+        put 0 w q a K {} 0; SADD ql:j:a-dependents gone; cancel 1 a
+        EXISTS ql:j:a-dependents → :0
+        put 0 w q a K {} 0
+        pop 2 q w1 1 | jid → a
+        complete 2 a w1 q {}; SADD ql:j:a-dependents gone; SADD ql:j:a-dependencies gone
+        config.set 2 jobs-history-count 1; put 3 w q b K {} 0
+        pop 4 q w1 1 | jid → b
+        complete 4 b w1 q {}
+        EXISTS ql:j:a ql:j:a-dependents ql:j:a-dependencies → :0
 
-#[test]
-fn d_59_a_leftover_entry_does_not_block_a_cancel() {
-    let mut core = Core::new();
-    core.all("put 0 w q a K {} 0; put 0 w q other K {} 0");
-    core.redis("SADD ql:j:a-dependents gone other");
-    assert_eq!(core.ok("cancel 1 a").texts(), ["a"]);
-    assert!(!core.dump().has("ql:j:a-dependents"));
-}
+        == A dependency named twice counts once
+        put 0 w q a K {} 0; put 0 w q b K {} 0 depends ["a","a"]
+        pop 1 q w1 1 | jid → a
+        complete 1 a w1 q {}
+        states b → waiting
 
-#[test]
-fn d_57_a_cancelled_or_expired_job_leaves_no_keys() {
-    let mut core = Core::new();
-    core.ok("put 0 w q a K {} 0");
-    core.redis("SADD ql:j:a-dependents gone");
-    core.ok("cancel 1 a");
-    assert!(!core.dump().has("ql:j:a-dependents"));
-    core.ok("put 0 w q a K {} 0");
-    finish(&mut core, 2, "a");
-    core.redis("SADD ql:j:a-dependents gone");
-    core.redis("SADD ql:j:a-dependencies gone");
-    core.all("config.set 2 jobs-history-count 1; put 3 w q b K {} 0");
-    finish(&mut core, 4, "b");
-    let dump = core.dump();
-    assert!(
-        !dump.has("ql:j:a") && !dump.has("ql:j:a-dependents") && !dump.has("ql:j:a-dependencies")
-    );
-}
+        == Dependencies can be added and dropped
+        put 0 w q a K {} 0; put 1 w q b K {} 0 depends ["a"]; put 1 w q c K {} 0; put 1 w q d K {} 0; events
+        depends 2 b on c d gone → :1
+        members ql:j:b-dependencies → a c d
+        depends 4 b off a d → :1
+        get 5 b | dependencies → ["c"]
+        depends 6 b off gone → :1
+        depends 6 b off → :1
+        depends 6 b on → :1
+        states b → depends
+        depends 7 b off c → :1
+        states b → waiting
+        score ql:q:q-work b → -0.0000000007
+        events → none
 
-#[test]
-fn d_14_d_19_dependencies_are_a_list_of_ids() {
-    let mut core = chain();
-    core.all("put 1 w p run K {} 0; pop 1 p w2 1");
-    for depends in ["[[]]", "[{}]", "5"] {
-        core.refused(&format!(
-            "complete 3 run w2 p {{}} next q depends {depends}"
-        ));
-        core.refused(&format!("put 3 w q run K {{}} 0 depends {depends}"));
-    }
-    assert_eq!(core.state("run"), "running");
-    assert!(core.score("ql:q:p-locks", "run").is_some());
-}
-
-#[test]
-fn a_dependency_named_twice_counts_once() {
-    let mut core = Core::new();
-    core.ok("put 0 w q a K {} 0");
-    core.ok(r#"put 0 w q b K {} 0 depends ["a","a"]"#);
-    finish(&mut core, 1, "a");
-    assert_eq!(core.state("b"), "waiting");
+        == Stalled and failed jobs are not satisfied
+        one_of_each; put 9 w p a K {} 0 depends ["waiting"]; put 9 w p b K {} 0 depends ["scheduled"]
+        put 9 w p c K {} 0 depends ["depends"]; put 9 w p d K {} 0 depends ["running"]
+        put 9 w p e K {} 0 depends ["stalled"]; put 9 w p f K {} 0 depends ["failed"]
+        put 9 w p g K {} 0 depends ["template"]
+        states a b c d e f g → depends depends depends depends depends depends waiting
+    "#]]);
 }
 
 #[test]
 fn d_14_d_19_an_object_names_no_dependency() {
+    let mut core = Core::new();
     for object in [r#"{"a":"b"}"#, r#"{"1":"a"}"#] {
-        let mut core = chain();
-        core.all("put 1 w p run K {} 0; pop 1 p w2 1");
+        core.flush();
+        core.all(r#"put 0 w q a K {} 0; put 1 w q b K {} 0 depends ["a"]; put 1 w p run K {} 0; pop 1 p w2 1"#);
         core.ok(&format!("put 2 w q new K {{}} 0 depends {object}"));
         assert_eq!(core.state("new"), "waiting", "{object}");
         // As with an empty list, nothing is dropped.

@@ -1,6 +1,8 @@
 //! Every refusal of the reference's commands, in the order of the checks, and that no refusal
 //! changes anything: those that a table can hold are in `errors.txt`.
 
+use expect_test::expect;
+
 use super::script::COMMANDS;
 use crate::support::core::{Core, Reply, Wire, script, short};
 
@@ -33,6 +35,12 @@ pub(crate) const STATES: [&str; 7] = [
 /// one is held by `w1` in `q`.
 pub(crate) fn one_of_each() -> Core {
     let mut core = Core::new();
+    put_one_of_each(&mut core);
+    core
+}
+
+/// Fills an empty database as [`one_of_each`] does.
+pub(crate) fn put_one_of_each(core: &mut Core) {
     core.all("put 0 w q complete K {} 0; pop 1 q w1 1; complete 2 complete w1 q {}");
     core.all("put 0 w q failed K {} 0; pop 1 q w1 1; fail 2 failed w1 G M");
     core.all("put 0 w q running K {} 0; pop 3 q w1 1");
@@ -41,7 +49,6 @@ pub(crate) fn one_of_each() -> Core {
     core.ok(r#"put 0 w q depends K {} 0 depends ["waiting"]"#);
     core.ok("recur 0 q template K {} interval 60 1000");
     core.events();
-    core
 }
 
 /// How a JSON argument fails, with the messages of the decoder.
@@ -141,69 +148,42 @@ fn the_server_adds_its_prefix_to_the_error_text() {
 }
 
 #[test]
-fn complete_requires_an_array_of_ids_as_dependencies() {
-    // D-14: refused before anything is written; the reference lost the job.
-    let core = &mut one_of_each();
-    for depends in [
-        "[[]]",
-        "[{}]",
-        r#"["waiting",{"a":1}]"#,
-        "5",
-        r#""waiting""#,
-    ] {
-        core.refused(&format!(
-            "complete 9 running w1 q {{}} next q2 depends {depends}"
-        ));
-    }
-    assert_eq!(core.json("get 9 running")["state"], "running");
-}
+fn complete_judges_its_arguments_in_order() {
+    Core::new().session(expect![[r#"
+        == Complete judges the job before the shape of its dependencies
+        one_of_each
+        complete 9 running w1 q {} depends 5 → error Complete(): "depends" cannot be used without a "next".
+        complete 9 nope w1 q {} next q2 depends 5 → error Complete(): Job nope does not exist
+        complete 9 waiting w1 q {} next q2 depends 5 → error Complete(): Job waiting is not currently running: waiting
+        complete 9 running w2 q {} next q2 depends 5 → error Complete(): Job running has been handed out to another worker: w1
+        complete 9 running w1 q {} next q2 depends 5 → error Complete(): Arg "depends" not JSON: 5
+        complete 9 running w1 q {} depends null → error Complete(): "depends" cannot be used without a "next".
+        complete 9 nope w1 q {} next q2 depends null → error Complete(): Job nope does not exist
+        complete 9 waiting w1 q {} next q2 depends null → error Complete(): Job waiting is not currently running: waiting
+        complete 9 running w2 q {} next q2 depends null → error Complete(): Job running has been handed out to another worker: w1
+        complete 9 running w1 q {} next q2 depends null → error Complete(): Arg "depends" not JSON: null
+        complete 9 running w1 q {} depends [[]] → error Complete(): "depends" cannot be used without a "next".
+        complete 9 nope w1 q {} next q2 depends [[]] → error Complete(): Job nope does not exist
+        complete 9 waiting w1 q {} next q2 depends [[]] → error Complete(): Job waiting is not currently running: waiting
+        complete 9 running w2 q {} next q2 depends [[]] → error Complete(): Job running has been handed out to another worker: w1
+        complete 9 running w1 q {} next q2 depends [[]] → error Complete(): Arg "depends" not JSON: [[]]
+        complete 9 running w1 q {} depends "a" → error Complete(): "depends" cannot be used without a "next".
+        complete 9 nope w1 q {} next q2 depends "a" → error Complete(): Job nope does not exist
+        complete 9 waiting w1 q {} next q2 depends "a" → error Complete(): Job waiting is not currently running: waiting
+        complete 9 running w2 q {} next q2 depends "a" → error Complete(): Job running has been handed out to another worker: w1
+        complete 9 running w1 q {} next q2 depends "a" → error Complete(): Arg "depends" not JSON: "a"
 
-#[test]
-fn complete_judges_the_job_before_the_shape_of_its_dependencies() {
-    let core = &mut one_of_each();
-    for odd in ["5", "null", "[[]]", r#""a""#] {
-        says(
-            core,
-            &format!("complete 9 running w1 q {{}} depends {odd}"),
-            r#"Complete(): "depends" cannot be used without a "next"."#,
-        );
-        says(
-            core,
-            &format!("complete 9 nope w1 q {{}} next q2 depends {odd}"),
-            "Complete(): Job nope does not exist",
-        );
-        says(
-            core,
-            &format!("complete 9 waiting w1 q {{}} next q2 depends {odd}"),
-            "Complete(): Job waiting is not currently running: waiting",
-        );
-        says(
-            core,
-            &format!("complete 9 running w2 q {{}} next q2 depends {odd}"),
-            "Complete(): Job running has been handed out to another worker: w1",
-        );
-        let word = odd.trim_matches('"');
-        let error = core.refused(&format!(
-            "complete 9 running w1 q {{}} next q2 depends {odd}"
-        ));
-        assert!(short(&error).contains(word), "{error}");
-        assert!(
-            short(&error).contains(r#"Complete(): Arg "depends" not JSON"#),
-            "{error}"
-        );
-    }
-}
+        == D-14: complete requires an array of ids as dependencies
+        one_of_each
+        complete 9 running w1 q {} next q2 depends [{}] → error Complete(): Arg "depends" not JSON: [{}]
+        complete 9 running w1 q {} next q2 depends ["waiting",{"a":1}] → error Complete(): Arg "depends" not JSON: ["waiting",{"a":1}]
+        states running → running
 
-#[test]
-fn an_empty_worker_name_can_pop_and_complete_but_never_heartbeat() {
-    let core = &mut Core::new();
-    core.all("put 0 w q j K {} 0; pop 0 q '' 1");
-    says(
-        core,
-        "heartbeat 1 j ''",
-        "Heartbeat(): Job j given out to another worker: ",
-    );
-    assert_eq!(core.ok("complete 1 j '' q {}").text(), "complete");
+        == An empty worker name can pop and complete but never heartbeat
+        put 0 w q j K {} 0; pop 0 q '' 1
+        heartbeat 1 j '' → error Heartbeat(): Job j given out to another worker:
+        complete 1 j '' q {} → complete
+    "#]]);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Failed jobs with an age: `jobs-failed-history`, and the list by which qless-php deletes jobs.
 
-use serde_json::json;
+use expect_test::expect;
 
-use crate::support::core::{Core, short};
+use crate::support::core::Core;
 
 /// The list of times of failures.
 const TIMES: &str = "ql:failed-jobs-list";
@@ -30,83 +30,102 @@ fn delete_as_qless_php(core: &mut Core, now: u64) {
 }
 
 #[test]
-fn without_the_setting_failed_jobs_stay_and_nothing_is_written() {
-    let mut core = Core::new();
-    fail(&mut core, 1, "a");
-    fail(&mut core, 900_000_000, "b");
-    assert!(exists(&mut core, "a"));
-    assert!(!core.dump().has(TIMES));
-}
+fn ages_of_failures() {
+    Core::new().session(expect![[r#"
+        == The next failure deletes jobs that failed too long ago
+        config.set 0 jobs-failed-history 100; put 1 me q a K {} 0 tags ["t"]; popByJid 1 q a w1; fail 1 a w1 G M
+        track 2 track a; put 50 me q b K {} 0 tags ["t"]; popByJid 50 q b w1; fail 50 b w1 G M
+        EXISTS ql:j:a → :1
+        events; put 101 me q c K {} 0 tags ["t"]; popByJid 101 q c w1; fail 101 c w1 G M
+        EXISTS ql:j:a → :0
+        events →
+            * ql:log {"jid":"c","event":"put","queue":"q"}
+            * ql:log {"message":"M","jid":"c","group":"G","event":"failed","worker":"w1"}
+            * ql:log {"jid":"a","queue":"q","event":"canceled","worker":""}
+            * ql:canceled a
+        failed 102 G | jobs → ["c","b"]
+        tag 102 get t | total → 2
+        stats 102 q 102 | failed → 2
+        score ql:failed-jobs-list a → nil
+        clean 103
 
-#[test]
-fn the_next_failure_deletes_jobs_that_failed_too_long_ago() {
-    let mut core = Core::new();
-    core.ok("config.set 0 jobs-failed-history 100");
-    fail(&mut core, 1, "a");
-    core.ok("track 2 track a");
-    fail(&mut core, 50, "b");
-    assert!(exists(&mut core, "a"));
-    core.events();
-    fail(&mut core, 101, "c");
-    assert!(!exists(&mut core, "a"));
-    let events = core.published();
-    assert!(
-        events.iter().any(|event| event == "ql:canceled a"),
-        "{events:?}"
-    );
-    assert_eq!(core.json("failed 102 G")["jobs"], json!(["c", "b"]));
-    assert_eq!(core.json("tag 102 get t")["total"], 2);
-    assert_eq!(core.json("stats 102 q 102")["failed"], 2);
-    assert_eq!(core.score(TIMES, "a"), None);
-    core.must_be_clean(103.0, Default::default());
-}
+        == A job with dependents stays
+        config.set 0 jobs-failed-history 100; put 1 me q a K {} 0 tags ["t"]; popByJid 1 q a w1; fail 1 a w1 G M
+        put 2 me q needs K {} 0 depends ["a"]; put 150 me q b K {} 0 tags ["t"]; popByJid 150 q b w1
+        fail 150 b w1 G M
+        EXISTS ql:j:a → :1
+        cancel 151 needs; put 152 me q c K {} 0 tags ["t"]; popByJid 152 q c w1; fail 152 c w1 G M
+        EXISTS ql:j:a → :0
+        clean 153
 
-#[test]
-fn every_way_to_fail_counts() {
-    let mut core = Core::new();
-    core.ok("config.set 0 jobs-failed-history 100");
-    core.all("put 1 me q retried K {} 0 retries 0; pop 1 q w1 1; retry 2 retried q w1");
-    core.all("put 3 me q buried K {} 0; bury 3 buried G M");
-    core.all("config.set 4 grace-period 0; put 4 me q lost K {} 0 retries 0; pop 4 q w1 1; pop 64 q w1 1");
-    core.all("put 65 me q batch K {} 0; pop 65 q w1 1; guard.finish 65 w1 5 batch q fail G M");
-    core.all(
-        "put 66 me q worn K {} 0 retries 0; pop 66 q w1 1; guard.finish 66 w1 4 worn q retry 0",
-    );
-    core.ok(r#"guard.put 67 {} 7 q restored K {} 0 failed {"group":"G","message":"M","when":1,"worker":"w"}"#);
-    for (jid, when) in [
-        ("retried", 2.0),
-        ("buried", 3.0),
-        ("lost", 64.0),
-        ("batch", 65.0),
-        ("worn", 66.0),
-        // What is restored is not deleted by the next failure.
-        ("restored", 67.0),
-    ] {
-        assert_eq!(core.score(TIMES, jid), Some(when), "{jid}");
-    }
-    core.must_be_clean(68.0, Default::default());
-    fail(&mut core, 165, "next");
-    let left: Vec<bool> = [
-        "retried", "buried", "lost", "batch", "worn", "restored", "next",
-    ]
-    .map(|jid| exists(&mut core, jid))
-    .to_vec();
-    assert_eq!(left, [false, false, false, false, true, true, true]);
-    core.must_be_clean(166.0, Default::default());
-}
+        == With 0 a job is deleted as soon as it fails
+        config.set 0 jobs-failed-history 0; put 5 me q a K {} 0 tags ["t"]; popByJid 5 q a w1; fail 5 a w1 G M
+        EXISTS ql:j:a → :0
+        -- The same with a throttle, and for one whose lock was lost.
+        put 6 me q b K {} 0 throttles ["t"]; popByJid 6 q b w1; fail 7 b w1 G M; config.set 7 grace-period 0
+        put 7 me q c K {} 0 retries 0; popByJid 7 q c w1; pop 67 q w2 1
+        failed 68 → {}
+        clean 69
 
-#[test]
-fn a_job_with_dependents_stays() {
-    let mut core = Core::new();
-    core.ok("config.set 0 jobs-failed-history 100");
-    fail(&mut core, 1, "a");
-    core.ok(r#"put 2 me q needs K {} 0 depends ["a"]"#);
-    fail(&mut core, 150, "b");
-    assert!(exists(&mut core, "a"));
-    core.ok("cancel 151 needs");
-    fail(&mut core, 152, "c");
-    assert!(!exists(&mut core, "a"));
-    core.must_be_clean(153.0, Default::default());
+        == Without the setting, or with one that cannot be used, failed jobs stay and nothing is written
+        put 1 me q a K {} 0; popByJid 1 q a w1; fail 1 a w1 G M
+        put 900000000 me q b K {} 0; popByJid 900000000 q b w1; fail 900000000 b w1 G M
+        EXISTS ql:j:a ql:failed-jobs-list → :1
+        config.set 900000000 jobs-failed-history soon; put 900000000 me q c K {} 0; popByJid 900000000 q c w1
+        fail 900000000 c w1 G M; config.set 900000000 jobs-failed-history -1; put 900000000 me q d K {} 0
+        popByJid 900000000 q d w1; fail 900000000 d w1 G M; config.set 900000000 jobs-failed-history ''
+        put 900000000 me q e K {} 0; popByJid 900000000 q e w1; fail 900000000 e w1 G M
+        states a b c d e → failed failed failed failed failed
+
+        == Every way to fail counts
+        config.set 0 jobs-failed-history 100; put 1 me q retried K {} 0 retries 0; pop 1 q w1 1; retry 2 retried q w1
+        put 3 me q buried K {} 0; bury 3 buried G M
+        config.set 4 grace-period 0; put 4 me q lost K {} 0 retries 0; pop 4 q w1 1; pop 64 q w1 1
+        put 65 me q batch K {} 0; pop 65 q w1 1; guard.finish 65 w1 5 batch q fail G M
+        put 66 me q worn K {} 0 retries 0; pop 66 q w1 1; guard.finish 66 w1 4 worn q retry 0
+        guard.put 67 {} 7 q restored K {} 0 failed {"group":"G","message":"M","when":1,"worker":"w"}
+        -- What is restored is not deleted by the next failure.
+        ZRANGE ql:failed-jobs-list 0 -1 WITHSCORES → retried 2 buried 3 lost 64 batch 65 worn 66 restored 67
+        clean 68; put 165 me q next K {} 0; popByJid 165 q next w1; fail 165 next w1 G M
+        states retried buried lost batch worn restored next → none none none none failed failed failed
+        clean 166
+
+        == Only failed jobs are deleted whatever the list says
+        config.set 0 jobs-failed-history 100; put 1 me q waits K {} 0; put 1 me q runs K {} 0; popByJid 1 q runs w1
+        put 1 me q again K {} 0; popByJid 1 q again w1; fail 1 again w1 G M
+        put 1 me q old K {} 0; popByJid 1 q old w1; fail 1 old w1 G M; ZADD ql:failed-jobs-list 1 waits 1 runs 1 nope
+        -- A script without the setting does not note that it failed again.
+        HSET ql:j:again failure {"group":"G","message":"M","when":190,"worker":"w1"}
+        put 200 me q next K {} 0; popByJid 200 q next w1; fail 200 next w1 G M
+        states waits runs again old → waiting running failed none
+        ZRANGE ql:failed-jobs-list 0 -1 WITHSCORES → again 190 next 200
+
+        == A list of another type is named before anything is written
+        put 1 me q a K {} 0; popByJid 1 q a w1; fail 1 a w1 G M; put 2 me q b K {} 0; put 2 me q c K {} 0 retries 0
+        popByJid 2 q b w1; popByJid 2 q c w1; SET ql:failed-jobs-list x
+        -- Without the setting, no call needs it.
+        unfail 3 q G; popByJid 3 q a w1; fail 3 a w1 G M; put 3 me q a K {} 0; config.set 4 jobs-failed-history 100
+        fail 5 b w1 G M → error Fail(): ql:failed-jobs-list is no zset
+        retry 5 c q w1 → error Retry(): ql:failed-jobs-list is no zset
+        bury 5 a G M → error Bury(): ql:failed-jobs-list is no zset
+        guard.finish 6 w1 5 b q fail G M 4 c q retry 0 → invalid ql:failed-jobs-list is no zset · invalid ql:failed-jobs-list is no zset
+        -- A queue goes on, and so do jobs that do not fail.
+        retry 7 b q w1; pop 8 q w1 1; config.set 8 grace-period 0; pop 100 q w2 9
+        states c → failed
+
+        == A job that cannot be deleted stays and stops no other
+        config.set 0 jobs-failed-history 100; put 1 me q a K {} 0 tags ["ta"]; popByJid 1 q a w1; fail 1 a w1 G M
+        put 1 me q b K {} 0 tags ["tb"]; popByJid 1 q b w1; fail 1 b w1 G M; DEL ql:t:tb; SET ql:t:tb x
+        put 1 me q c K {} 0 tags ["tc"]; popByJid 1 q c w1; fail 1 c w1 G M
+        put 200 me q next K {} 0; popByJid 200 q next w1; events; fail 200 next w1 G M
+        events →
+            * ql:log {"message":"M","jid":"next","group":"G","event":"failed","worker":"w1"}
+            * ql:log {"jid":"a","queue":"q","event":"canceled","worker":""}
+            * ql:log {"jid":"c","queue":"q","event":"canceled","worker":""}
+        states a b c → none failed none
+        failed 201 G | jobs → ["next","b"]
+        score ql:failed-jobs-list b → 1
+    "#]]);
 }
 
 #[test]
@@ -145,31 +164,8 @@ fn one_call_deletes_at_most_100_jobs() {
 }
 
 #[test]
-fn with_0_a_job_is_deleted_as_soon_as_it_fails() {
-    let mut core = Core::new();
-    core.ok("config.set 0 jobs-failed-history 0");
-    fail(&mut core, 5, "a");
-    assert!(!exists(&mut core, "a"));
-    // The same with a throttle, and for one whose lock was lost.
-    core.all(r#"put 6 me q b K {} 0 throttles ["t"]; popByJid 6 q b w1; fail 7 b w1 G M"#);
-    core.all("config.set 7 grace-period 0; put 7 me q c K {} 0 retries 0; popByJid 7 q c w1; pop 67 q w2 1");
-    assert_eq!(core.json("failed 68"), json!({}));
-    core.must_be_clean(69.0, Default::default());
-}
-
-#[test]
-fn a_setting_that_cannot_be_used_deletes_nothing() {
-    for setting in ["soon", "-1", "''"] {
-        let mut core = Core::new();
-        core.ok(&format!("config.set 0 jobs-failed-history {setting}"));
-        fail(&mut core, 1, "a");
-        fail(&mut core, 900_000, "b");
-        assert!(exists(&mut core, "a"), "{setting}");
-    }
-}
-
-#[test]
 fn a_job_that_stops_being_failed_leaves_the_list() {
+    let mut core = Core::new();
     for (leaves, why) in [
         ("put 9 me q a K {} 0", "put"),
         ("requeue 9 me q a K {} 0", "requeue"),
@@ -184,7 +180,7 @@ fn a_job_that_stops_being_failed_leaves_the_list() {
             "guarded put",
         ),
     ] {
-        let mut core = Core::new();
+        core.flush();
         fail(&mut core, 1, "a");
         // The entry of another script.
         core.redis(&format!("ZADD {TIMES} 1 a"));
@@ -212,76 +208,15 @@ fn jobs_brought_back_by_the_binary_survive_the_deletion_of_qless_php() {
 }
 
 #[test]
-fn only_failed_jobs_are_deleted_whatever_the_list_says() {
-    let mut core = Core::new();
-    core.ok("config.set 0 jobs-failed-history 100");
-    core.all("put 1 me q waits K {} 0; put 1 me q runs K {} 0; popByJid 1 q runs w1");
-    fail(&mut core, 1, "again");
-    fail(&mut core, 1, "old");
-    core.redis(&format!("ZADD {TIMES} 1 waits 1 runs 1 nope"));
-    // A script without the setting does not note that it failed again.
-    core.redis(r#"HSET ql:j:again failure {"group":"G","message":"M","when":190,"worker":"w1"}"#);
-    fail(&mut core, 200, "next");
-    let left = ["waits", "runs", "again", "old"].map(|jid| exists(&mut core, jid));
-    assert_eq!(left, [true, true, true, false]);
-    let times = core.dump().zset(TIMES);
-    let times: Vec<(&str, f64)> = times
-        .iter()
-        .map(|(jid, when)| (jid.as_str(), *when))
-        .collect();
-    assert_eq!(times, [("again", 190.0), ("next", 200.0)]);
-}
-
-#[test]
-fn a_list_of_another_type_is_named_before_anything_is_written() {
-    let mut core = Core::new();
-    fail(&mut core, 1, "a");
-    core.all(
-        "put 2 me q b K {} 0; put 2 me q c K {} 0 retries 0; popByJid 2 q b w1; popByJid 2 q c w1",
-    );
-    core.redis(&format!("SET {TIMES} x"));
-    // Without the setting, no call needs it.
-    core.all("unfail 3 q G; popByJid 3 q a w1; fail 3 a w1 G M; put 3 me q a K {} 0");
-    core.ok("config.set 4 jobs-failed-history 100");
-    for (line, who) in [
-        ("fail 5 b w1 G M", "Fail"),
-        ("retry 5 c q w1", "Retry"),
-        ("bury 5 a G M", "Bury"),
-    ] {
-        let text = format!("user_script:N: {who}(): {TIMES} is no zset");
-        assert_eq!(short(&core.refused(line)), text);
-    }
-    let rows = core.ok("guard.finish 6 w1 5 b q fail G M 4 c q retry 0");
-    let why = format!("{TIMES} is no zset");
-    for row in rows.list() {
-        assert_eq!(row.texts(), ["invalid", why.as_str()]);
-    }
-    // A queue goes on, and so do jobs that do not fail.
-    core.all("retry 7 b q w1; pop 8 q w1 1; config.set 8 grace-period 0; pop 100 q w2 9");
-    assert_eq!(core.state("c"), "failed");
-}
-
-#[test]
-fn the_script_for_qless_php_keeps_failed_jobs_for_a_week() {
-    let mut core = Core::with(&qless::internals::Script::for_qless_php("ql:").script_text());
-    fail(&mut core, 1, "a");
-    assert_eq!(core.score(TIMES, "a"), Some(1.0));
-    fail(&mut core, 604_800, "b");
-    assert!(exists(&mut core, "a"));
-    fail(&mut core, 604_801, "c");
-    assert!(!exists(&mut core, "a"));
-    core.must_be_clean(604_802.0, Default::default());
-}
-
-#[test]
 fn a_new_job_does_not_inherit_the_time_of_a_deleted_one() {
+    let mut core = Core::new();
     for puts in [
         "put 9 me q new K {} 0",
         "guard.put 9 {} 5 q new K {} 0",
         "guard.put 9 {} 7 q new K {} 0 depends []",
         "recur 9 q new K {} interval 100 0; pop 9 q w1 1",
     ] {
-        let mut core = Core::new();
+        core.flush();
         // Another script has deleted the failed job.
         core.redis(&format!("ZADD {TIMES} 1 new 1 new-1"));
         core.all(puts);
@@ -294,21 +229,15 @@ fn a_new_job_does_not_inherit_the_time_of_a_deleted_one() {
 }
 
 #[test]
-fn a_job_that_cannot_be_deleted_stays_and_stops_no_other() {
-    let mut core = Core::new();
-    core.ok("config.set 0 jobs-failed-history 100");
-    for jid in ["a", "b", "c"] {
-        core.ok(&format!("put 1 me q {jid} K {{}} 0 tags [\"t{jid}\"]"));
-        core.all(&format!("popByJid 1 q {jid} w1; fail 1 {jid} w1 G M"));
-    }
-    core.redis("SET ql:t:tb x");
-    core.events();
-    fail(&mut core, 200, "next");
-    let left = ["a", "b", "c"].map(|jid| exists(&mut core, jid));
-    assert_eq!(left, [false, true, false]);
-    assert_eq!(core.json("failed 201 G")["jobs"], json!(["next", "b"]));
-    assert_eq!(core.score(TIMES, "b"), Some(1.0));
-    let events = core.published();
-    let canceled = events.iter().filter(|event| event.contains("canceled"));
-    assert_eq!(canceled.count(), 2, "{events:?}");
+fn the_script_for_qless_php_keeps_failed_jobs_for_a_week() {
+    let script = qless::internals::Script::for_qless_php("ql:");
+    Core::with(&script.script_text()).session(expect![[r#"
+        put 1 me q a K {} 0; popByJid 1 q a w1; fail 1 a w1 G M
+        score ql:failed-jobs-list a → 1
+        put 604800 me q b K {} 0; popByJid 604800 q b w1; fail 604800 b w1 G M
+        states a → failed
+        put 604801 me q c K {} 0; popByJid 604801 q c w1; fail 604801 c w1 G M
+        states a → none
+        clean 604802
+    "#]]);
 }

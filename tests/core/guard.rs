@@ -1,6 +1,7 @@
 //! `guard.*`: writes that happen only if the job is as the caller saw it; each job is changed
 //! completely or not at all.
 
+use expect_test::expect;
 use serde_json::json;
 
 use crate::support::core::{Core, Reply, short};
@@ -33,449 +34,201 @@ fn mark(core: &mut Core, jid: &str) -> String {
         .to_owned()
 }
 
-fn failed(core: &mut Core, jid: &str, options: &str) {
-    core.all(&format!(
-        "put 0 w q {jid} K {{}} 0{options}; pop 1 q w1 1; fail 2 {jid} w1 G M"
-    ));
-    core.events();
-}
-
 // put
 
 #[test]
-fn guard_put_stores_a_new_job_as_put_does() {
-    let mut core = Core::new();
-    let line =
-        r#"guard.put 1.5 {} 13 q j K {"a":[]} 0 tags ["t"] priority 2 retries 3 depends ["gone"]"#;
-    assert_eq!(rows(&mut core, line), ["missing_dependency  gone"]);
-    assert!(core.dump().0.is_empty());
-    let line = r#"guard.put 1.5 {"missing":"allow"} 13 q j K {"a":[]} 0 tags ["t"] priority 2 retries 3 depends ["gone"]"#;
-    assert_eq!(rows(&mut core, line), ["done  waiting gone"]);
-    assert_eq!(
-        core.published(),
-        [r#"ql:log {"jid":"j","event":"put","queue":"q"}"#]
-    );
-    let guarded = core.dump();
-    core.flush();
-    core.ok(r#"put 1.5 w q j K {"a":[]} 0 tags ["t"] priority 2 retries 3 depends ["gone"]"#);
-    assert_eq!(guarded, core.dump());
-}
+fn guarded_puts() {
+    Core::new().session(expect![[r#"
+        == guard.put stores a new job as put does
+        guard.put 1.5 {} 13 q j K {"a":[]} 0 tags ["t"] priority 2 retries 3 depends ["gone"] → missing_dependency '' gone
+        keys * → none
+        guard.put 1.5 {"missing":"allow"} 13 q j K {"a":[]} 0 tags ["t"] priority 2 retries 3 depends ["gone"] → done '' waiting gone
+        events →
+            * ql:log {"jid":"j","event":"put","queue":"q"}
+        remember; FLUSHALL; put 1.5 w q j K {"a":[]} 0 tags ["t"] priority 2 retries 3 depends ["gone"]; unchanged
 
-#[test]
-fn guard_put_leaves_an_existing_job_alone() {
-    let mut core = Core::new();
-    core.all("put 0 w q j K {} 0; log 3 j note; put 5 w q j K {} 0; pop 6 q w1 1");
-    let before = core.dump();
-    assert_eq!(
-        rows(&mut core, "guard.put 9 {} 5 p j K2 [] 0"),
-        ["exists running:6:4:q 0 5"]
-    );
-    assert_eq!(core.dump(), before);
-}
+        == guard.put leaves an existing job alone
+        put 0 w q j K {} 0; log 3 j note; put 5 w q j K {} 0; pop 6 q w1 1; remember
+        guard.put 9 {} 5 p j K2 [] 0 → exists running:6:4:q 0 5
+        unchanged
 
-#[test]
-fn guard_put_sets_maxima_only_with_a_job() {
-    let mut core = Core::new();
-    core.all("put 0 w q a K {} 0 throttles [\"t\"] key k; pop 1 q w1 1; throttle.set 2 old 1 3600");
-    let line = |job: &str| {
-        format!(r#"guard.put 3 {{"maxima":{{"t":1,"old":2}},"by":"ann","lanes":true}} {job}"#)
-    };
-    let before = core.dump();
-    for job in [
-        "5 q a K {} 0",
-        "9 q b K {} 0 key k dup skip",
-        r#"7 q b K {} 0 depends ["gone"]"#,
-    ] {
-        rows(&mut core, &line(job));
-        assert_eq!(core.dump(), before, "{job}");
-    }
-    // The put counts with the maximum that it sets: the slot is taken.
-    let job = r#"7 q b K {} 0 throttles ["t"]"#;
-    assert_eq!(rows(&mut core, &line(job)), ["done  throttled b "]);
-    let fields = |core: &mut Core, id: &str| {
-        let reply = core.redis(&format!("HMGET ql:th:{id} maximum by changed"));
-        reply.texts().join(" ")
-    };
-    assert_eq!(fields(&mut core, "t"), "1 ann 3");
-    assert_eq!(fields(&mut core, "old"), "2 ann 3");
-    assert!(core.redis("TTL ql:th:old").int() > 3000);
-    // A larger maximum lets the held job run.
-    assert_eq!(
-        rows(&mut core, r#"guard.put 4 {"maxima":{"t":2}} 5 q c K {} 0"#),
-        ["done  waiting"]
-    );
-    assert_eq!(mark(&mut core, "b").split(':').next(), Some("waiting"));
-}
+        == A job with an unreadable history still exists
+        put 0 w q j K {} 0; DEL ql:j:j-history
+        guard.put 9 {} 5 q j K {} 0 → exists waiting:-:0:q nil nil
+        log 3 j note
+        guard.put 9 {} 5 q j K {} 0 → exists waiting:3:1:q 3 nil
 
-#[test]
-fn a_job_with_an_unreadable_history_still_exists() {
-    let mut core = Core::new();
-    core.ok("put 0 w q j K {} 0");
-    core.redis("DEL ql:j:j-history");
-    assert_eq!(
-        rows(&mut core, "guard.put 9 {} 5 q j K {} 0"),
-        ["exists waiting:-:0:q - -"]
-    );
-    core.ok("log 3 j note");
-    assert_eq!(
-        rows(&mut core, "guard.put 9 {} 5 q j K {} 0"),
-        ["exists waiting:3:1:q 3 -"]
-    );
-}
+        == guard.put replaces an existing job if requested
+        put 0 w q j K {} 0; pop 1 q w1 1; fail 2 j w1 G M
+        guard.put 9 {"replace":true} 5 p j K2 [] 0 → done '' waiting
+        get 9 j | queue klass → p K2
+        failed 9 → {}
+        stats 9 q 2 | failed → 0
 
-#[test]
-fn guard_put_replaces_an_existing_job_if_requested() {
-    let mut core = Core::new();
-    failed(&mut core, "j", "");
-    assert_eq!(
-        rows(&mut core, r#"guard.put 9 {"replace":true} 5 p j K2 [] 0"#),
-        ["done  waiting"]
-    );
-    let job = core.json("get 9 j");
-    assert_eq!(
-        (job["queue"].as_str(), job["klass"].as_str()),
-        (Some("p"), Some("K2"))
-    );
-    assert_eq!(core.json("failed 9"), json!({}));
-    assert_eq!(core.json("stats 9 q 2")["failed"], 0);
-}
+        == The worker of the policy gets no event for its own put
+        put 0 w q j K {} 0; pop 1 q w1 1; events; guard.put 2 {"replace":true,"me":"w1"} 5 q j K {} 0
+        events →
+            * ql:log {"jid":"j","event":"put","queue":"q"}
+        pop 3 q w1 1; guard.put 4 {"replace":true} 5 q j K {} 0
+        events →
+            * ql:log {"jid":"j","event":"put","queue":"q"}
+            * ql:w:w1 {"jid":"j","event":"lock_lost","worker":"w1"}
+            * ql:log {"jid":"j","event":"lock_lost","worker":"w1"}
 
-#[test]
-fn the_worker_of_the_policy_gets_no_event_for_its_own_put() {
-    let mut core = Core::new();
-    core.all("put 0 w q j K {} 0; pop 1 q w1 1");
-    core.events();
-    core.ok(r#"guard.put 2 {"replace":true,"me":"w1"} 5 q j K {} 0"#);
-    assert_eq!(core.published().len(), 1);
-    core.ok("pop 3 q w1 1");
-    core.ok(r#"guard.put 4 {"replace":true} 5 q j K {} 0"#);
-    assert_eq!(core.published().len(), 3);
-}
+        == Jobs are put in order and a later one may depend on an earlier
+        guard.put 1 {} 5 q a K {} 0 7 q b K {} 0 depends ["a"] 7 q c K {} 0 depends ["d"] 5 q d K {} 0 → done '' waiting · done '' depends · missing_dependency '' d · done '' waiting
+        get 2 b | dependencies → ["a"]
+        get 2 c → nil
 
-#[test]
-fn jobs_are_put_in_order_and_a_later_one_may_depend_on_an_earlier() {
-    let mut core = Core::new();
-    let line = r#"guard.put 1 {} 5 q a K {} 0 7 q b K {} 0 depends ["a"] 7 q c K {} 0 depends ["d"] 5 q d K {} 0"#;
-    assert_eq!(
-        rows(&mut core, line),
-        [
-            "done  waiting",
-            "done  depends",
-            "missing_dependency  d",
-            "done  waiting"
-        ]
-    );
-    assert_eq!(core.json("get 2 b")["dependencies"], json!(["a"]));
-    assert_eq!(core.ok("get 2 c"), Reply::Nil);
-}
+        == Complete dependencies are reported
+        one_of_each
+        guard.put 9 {} 7 q n K {} 0 depends ["complete","failed"] → done '' depends complete
 
-#[test]
-fn complete_dependencies_are_reported() {
-    let mut core = super::errors::one_of_each();
-    let line = r#"guard.put 9 {} 7 q n K {} 0 depends ["complete","failed"]"#;
-    assert_eq!(rows(&mut core, line), ["done  depends complete"]);
+        == A job may be put with a due time
+        guard.put 10 {} 7 q j K {} 0 at 50.5 → done '' scheduled
+        score ql:q:q-scheduled j → 50.5
+        guard.put 10 {} 7 q k K {} 0 at 10 → done '' waiting
+        guard.put 10 {} 7 q l K {} 0 at 3 → done '' waiting
+
+        == A note is the last entry of the history
+        guard.put 10.9 {} 7 q j K {} 0 note {"by":"ann","n":1.5,"ok":true,"x":null}
+        history j → [10,"put",{"q":"q"}] · [10,"cli",{"by":"ann","n":1.5,"ok":true,"x":null}]
+        get 11 j | history.1.by → ann
+        guard.put 11 {} 7 q k K {} 0 note ''
+        history k → [11,"put",{"q":"q"}]
+
+        == A job is restored as failed
+        guard.put 90000 {} 9 q j K {} 0 failed {"group":"G","message":"M","when":5,"worker":"w1"} remaining -1 → done '' failed
+        failed 9 G | jobs → ["j"]
+        HGET ql:j:j expires → ''
+        get 9 j | failure → {"group":"G","message":"M","when":5,"worker":"w1"}
+        stats 9 q 5 | failed failures → 1 0
+        clean 90000
+        unfail 90001 q G → :1
+        stats 9 q 5 | failed → 0
+
+        == A jid with a reserved suffix is invalid
+        guard.put 1 {} 5 q j-history K {} 0 5 q k K {} 0 5 q j-dependents K {} 0 → invalid '' jid ends in -history, -dependencies, -dependents or -payloads · done '' waiting · invalid '' jid ends in -history, -dependencies, -dependents or -payloads
+
+        == guard.put sets maxima only with a job
+        put 0 w q a K {} 0 throttles ["t"] key k; pop 1 q w1 1; throttle.set 2 old 1 3600; remember
+        guard.put 3 {"maxima":{"t":1,"old":2},"by":"ann","lanes":true} 5 q a K {} 0; unchanged
+        guard.put 3 {"maxima":{"t":1,"old":2},"by":"ann","lanes":true} 9 q b K {} 0 key k dup skip; unchanged
+        guard.put 3 {"maxima":{"t":1,"old":2},"by":"ann","lanes":true} 7 q b K {} 0 depends ["gone"]; unchanged
+        -- The put counts with the maximum that it sets: the slot is taken.
+        guard.put 3 {"maxima":{"t":1,"old":2},"by":"ann","lanes":true} 7 q b K {} 0 throttles ["t"] → done '' throttled b ''
+        HMGET ql:th:t maximum by changed → 1 ann 3
+        HMGET ql:th:old maximum by changed → 2 ann 3
+        -- The throttle still expires.
+        PERSIST ql:th:old → :1
+        -- A larger maximum lets the held job run.
+        guard.put 4 {"maxima":{"t":2}} 5 q c K {} 0 → done '' waiting
+        states b → waiting
+
+        == A job is restored with its history
+        put 0 w q j K {} 0 retries 7; pop 1 q w1 1; log 2 j note {"a":[]}; cancel 3 j
+        guard.put 9 {} 15 q j K {} 0 history ["[0,\"put\",{\"q\":\"q\"}]","[2,\"note\",{\"a\":[]}]"] remaining 2 retries 7 spawned_from_jid r note {"by":"ann"}
+        history j → [0,"put",{"q":"q"}] · [2,"note",{"a":[]}] · [9,"put",{"q":"q"}] · [9,"cli",{"by":"ann"}]
+        get 10 j | remaining retries spawned_from_jid → 2 7 r
+
+        == A restored history replaces the old one and is trimmed
+        config.set 0 max-job-history 3; put 0 w q j K {} 0; log 1 j old
+        guard.put 9 {"replace":true} 7 q j K {} 0 history ["[1,\"put\",{\"q\":\"x\"}]","[2,\"a\"]","[3,\"b\"]","[4,\"c\"]"]
+        history j → [1,"put",{"q":"x"}] · [4,"c"] · [9,"put",{"q":"q"}]
+    "#]]);
 }
 
 #[test]
 fn a_cycle_is_refused_with_its_jids() {
-    let mut core = Core::new();
-    assert_eq!(
-        rows(&mut core, r#"guard.put 1 {} 7 q a K {} 0 depends ["a"]"#),
-        ["cycle  a"]
-    );
-    core.ok("put 0 w q a K {} 0");
-    core.ok(r#"put 0 w q b K {} 0 depends ["a"]"#);
-    core.ok(r#"put 0 w q c K {} 0 depends ["b"]"#);
+    let mut core = chain();
     let before = core.dump();
-    let row = rows(
-        &mut core,
-        r#"guard.put 1 {"replace":true} 7 q a K {} 0 depends ["c"]"#,
-    )
-    .remove(0);
-    let mut answers: Vec<&str> = row.split(' ').collect();
-    assert_eq!(answers[..2], ["cycle", "waiting:0:1:q"]);
+    let line = r#"guard.put 1 {"replace":true} 7 q a K {} 0 depends ["c"]"#;
+    let mut answers = words(&core.ok(line).list()[0]);
     answers[2..].sort();
-    assert_eq!(answers[2..], ["a", "b", "c"]);
+    assert_eq!(answers, ["cycle", "waiting:0:1:q", "a", "b", "c"]);
+    let line = r#"guard.put 1 {} 7 q new K {} 0 depends ["new"]"#;
+    assert_eq!(rows(&mut core, line), ["cycle  new"]);
     assert_eq!(core.dump(), before);
-}
-
-#[test]
-fn a_job_may_be_put_with_a_due_time() {
-    let mut core = Core::new();
-    assert_eq!(
-        rows(&mut core, "guard.put 10 {} 7 q j K {} 0 at 50.5"),
-        ["done  scheduled"]
-    );
-    assert_eq!(core.score("ql:q:q-scheduled", "j"), Some(50.5));
-    assert_eq!(
-        rows(&mut core, "guard.put 10 {} 7 q k K {} 0 at 10"),
-        ["done  waiting"]
-    );
-    assert_eq!(
-        rows(&mut core, "guard.put 10 {} 7 q l K {} 0 at 3"),
-        ["done  waiting"]
-    );
-}
-
-#[test]
-fn a_note_is_the_last_entry_of_the_history() {
-    let mut core = Core::new();
-    core.ok(r#"guard.put 10.9 {} 7 q j K {} 0 note {"by":"ann","n":1.5,"ok":true,"x":null}"#);
-    assert_eq!(
-        core.history("j"),
-        [
-            r#"[10,"put",{"q":"q"}]"#,
-            r#"[10,"cli",{"by":"ann","n":1.5,"ok":true,"x":null}]"#
-        ]
-    );
-    let job = core.json("get 11 j");
-    assert_eq!(job["history"][1]["by"], "ann");
-    core.ok(r#"guard.put 11 {} 7 q k K {} 0 note ''"#);
-    assert_eq!(core.history("k").len(), 1);
-}
-
-#[test]
-fn a_job_is_restored_with_its_history() {
-    let mut core = Core::new();
-    core.all("put 0 w q j K {} 0 retries 7; pop 1 q w1 1; log 2 j note {\"a\":[]}");
-    let entries = core.history("j");
-    core.ok("cancel 3 j");
-    let history = serde_json::to_string(&entries).unwrap();
-    core.call(&[
-        b"guard.put",
-        b"9",
-        b"{}",
-        b"15",
-        b"q",
-        b"j",
-        b"K",
-        b"{}",
-        b"0",
-        b"history",
-        history.as_bytes(),
-        b"remaining",
-        b"2",
-        b"retries",
-        b"7",
-        b"spawned_from_jid",
-        b"r",
-        b"note",
-        b"{\"by\":\"ann\"}",
-    ])
-    .unwrap();
-    let mut wanted = entries;
-    wanted.extend([
-        r#"[9,"put",{"q":"q"}]"#.to_owned(),
-        r#"[9,"cli",{"by":"ann"}]"#.to_owned(),
-    ]);
-    assert_eq!(core.history("j"), wanted);
-    let job = core.json("get 10 j");
-    assert_eq!((&job["remaining"], &job["retries"]), (&json!(2), &json!(7)));
-    assert_eq!(job["spawned_from_jid"], "r");
-}
-
-#[test]
-fn a_restored_history_replaces_the_old_one_and_is_trimmed() {
-    let mut core = Core::new();
-    core.all("config.set 0 max-job-history 3; put 0 w q j K {} 0; log 1 j old");
-    let history = r#"["[1,\"put\",{\"q\":\"x\"}]","[2,\"a\"]","[3,\"b\"]","[4,\"c\"]"]"#;
-    core.call(&[
-        b"guard.put",
-        b"9",
-        br#"{"replace":true}"#,
-        b"7",
-        b"q",
-        b"j",
-        b"K",
-        b"{}",
-        b"0",
-        b"history",
-        history.as_bytes(),
-    ])
-    .unwrap();
-    assert_eq!(
-        core.history("j"),
-        [
-            r#"[1,"put",{"q":"x"}]"#,
-            r#"[4,"c"]"#,
-            r#"[9,"put",{"q":"q"}]"#
-        ]
-    );
-}
-
-#[test]
-fn a_job_is_restored_as_failed() {
-    let mut core = Core::new();
-    let line = r#"guard.put 90000 {} 9 q j K {} 0 failed {"group":"G","message":"M","when":5,"worker":"w1"} remaining -1"#;
-    assert_eq!(rows(&mut core, line), ["done  failed"]);
-    assert_eq!(core.json("failed 9 G")["jobs"], json!(["j"]));
-    assert_eq!(core.field("j", "expires").as_deref(), Some(""));
-    assert_eq!(
-        core.json("get 9 j")["failure"],
-        json!({"group": "G", "message": "M", "when": 5, "worker": "w1"})
-    );
-    let stats = core.json("stats 9 q 5");
-    assert_eq!(
-        (&stats["failed"], &stats["failures"]),
-        (&json!(1), &json!(0))
-    );
-    core.must_be_clean(90000.0, Default::default());
-    assert_eq!(core.ok("unfail 90001 q G"), Reply::Int(1));
-    assert_eq!(core.json("stats 9 q 5")["failed"], 0);
 }
 
 #[test]
 fn guard_put_refuses_bad_usage_before_any_job_is_put() {
     let mut core = Core::new();
-    core.ok("put 0 w q old K {} 0");
-    let good = "5 q good K {} 0";
-    for line in [
-        "guard.put 1",
-        "guard.put 1 {]",
-        "guard.put 1 []",
-        "guard.put 1 ''",
-        r#"guard.put 1 {"nope":1}"#,
-        r#"guard.put 1 {"missing":"maybe"}"#,
-        r#"guard.put 1 {"replace":"yes"}"#,
-        r#"guard.put 1 {"me":5}"#,
-        r#"guard.put 1 {"dry":1}"#,
-        r#"guard.put 1 {"maxima":{"a-locks":1}}"#,
-        r#"guard.put 1 {"maxima":{"a":1.5}}"#,
-        r#"guard.put 1 {"maxima":{"a":"1"}}"#,
-        r#"guard.put 1 {"maxima":[1]}"#,
-        &format!("guard.put 1 {{}} {good} 4 q j K {{}}"),
-        &format!("guard.put 1 {{}} {good} 6 q j K {{}} 0 tags"),
-        &format!("guard.put 1 {{}} {good} 9 q j K {{}} 0"),
-        &format!("guard.put 1 {{}} {good} x q j K {{}} 0"),
-        &format!("guard.put 1 {{}} {good} 1.5 q"),
-        &format!("guard.put 1 {{}} {good} 0"),
-        &format!("guard.put 1 {{}} {good} -5 q j K {{}} 0"),
-        &format!("guard.put 1 {{}} {good} 5 q j K {{] 0"),
-        &format!("guard.put 1 {{}} {good} 5 q j K '' 0"),
-        &format!("guard.put 1 {{}} {good} 5 q j K {{}} x"),
-        &format!("guard.put 1 {{}} {good} 5 q j K {{}} nan"),
-        &format!("guard.put 1 {{}} {good} 5 q j K {{}} inf"),
-        &format!("guard.put 1 {{}} {good} 7 q j K {{}} 0 nope 1"),
-        &format!("guard.put 1 {{}} {good} 7 q j K {{}} 0 priority inf"),
-        &format!("guard.put 1 {{}} {good} 7 q j K {{}} 0 retries nan"),
-        &format!("guard.put 1 {{}} {good} 7 q j K {{}} 0 remaining 1.5"),
-        &format!("guard.put 1 {{}} {good} 7 q j K {{}} 0 at soon"),
-        &format!("guard.put 1 {{}} {good} 7 q j K {{}} 5 at 50"),
-        &format!("guard.put 1 {{}} {good} 7 q j K {{}} 0 tags [[]]"),
-        &format!("guard.put 1 {{}} {good} 7 q j K {{}} 0 depends {{]"),
-        &format!("guard.put 1 {{}} {good} 7 q j K {{}} 0 note []"),
-        &format!("guard.put 1 {{}} {good} 7 q j K {{}} 0 note {{\"a\":[]}}"),
-        &format!("guard.put 1 {{}} {good} 7 q j K {{}} 0 note {{\"a\":NaN}}"),
-        &format!(
-            "guard.put 1 {{}} {good} 7 q j K {{}} 0 note {{\"a\":\"{}\"}}",
-            "x".repeat(4096)
-        ),
-        &format!("guard.put 1 {{}} {good} 7 q j K {{}} 0 history {{}}x"),
-        &format!("guard.put 1 {{}} {good} 7 q j K {{}} 0 history [5]"),
-        &format!("guard.put 1 {{}} {good} 7 q j K {{}} 0 history [\"x\"]"),
-        &format!("guard.put 1 {{}} {good} 7 q j K {{}} 0 history [\"[1,2]\"]"),
-        &format!("guard.put 1 {{}} {good} 7 q j K {{}} 0 history [\"[1,\\\"x\\\",5]\"]"),
-        &format!(
-            "guard.put 1 {{}} {good} 7 q j K {{}} 0 history [\"[1,\\\"x\\\",{{\\\"a\\\":NaN}}]\"]"
-        ),
-        &format!("guard.put 1 {{}} {good} 7 q j K {{}} 0 failed {{}}"),
-        &format!("guard.put 1 {{}} {good} 7 q j K {{}} 0 failed {{\"group\":\"G\"}}"),
-        &format!("guard.put 1 {{}} {good} 7 q j K {{}} 5 failed {{\"group\":\"G\",\"when\":1}}"),
-        &format!(
-            "guard.put 1 {{}} {good} 9 q j K {{}} 0 at 9 failed {{\"group\":\"G\",\"when\":1}}"
-        ),
-        &format!(
-            "guard.put 1 {{}} {good} 9 q j K {{}} 0 depends [\"old\"] failed {{\"group\":\"G\",\"when\":1}}"
-        ),
-    ] {
-        let error = short(&core.refused(line));
-        assert!(
-            error.starts_with("user_script:N: Guard(): "),
-            "`{line}` says `{error}`"
-        );
-    }
-    let many: String = (0..501).map(|n| format!(" 5 q j{n} K {{}} 0")).collect();
-    let error = short(&core.refused(&format!("guard.put 1 {{}}{many}")));
-    assert!(error.starts_with("user_script:N: Guard(): "), "{error}");
-    assert_eq!(core.ok("guard.put 1 {}"), Reply::List(Vec::new()));
-    assert_eq!(
-        core.ok("guard.put 1 {\"replace\":null,\"missing\":null,\"me\":null}"),
-        Reply::List(Vec::new())
-    );
+    core.session(expect![[r#"
+        put 0 w q old K {} 0
+        guard.put 1 → error Guard(): policy missing
+        guard.put 1 {] → error Guard(): policy is not JSON: Expected object key string but found T_ARR_END at character 2
+        guard.put 1 [] → error Guard(): policy must be a JSON object
+        guard.put 1 '' → error Guard(): policy is not JSON: Expected value but found T_END at character 1
+        guard.put 1 {"nope":1} → error Guard(): unknown member nope of policy
+        guard.put 1 {"missing":"maybe"} → error Guard(): missing must be "refuse" or "allow"
+        guard.put 1 {"replace":"yes"} → error Guard(): member replace of policy must be a boolean
+        guard.put 1 {"me":5} → error Guard(): member me of policy must be a string
+        guard.put 1 {"dry":1} → error Guard(): member dry of policy must be a boolean
+        guard.put 1 {"maxima":{"a-locks":1}} → error Guard(): maxima has an id that ends in -locks or -pending
+        guard.put 1 {"maxima":{"a":1.5}} → error Guard(): maxima must be whole numbers
+        guard.put 1 {"maxima":{"a":"1"}} → error Guard(): maxima must be whole numbers
+        guard.put 1 {"maxima":[1]} → error Guard(): maxima has an id that ends in -locks or -pending
+        guard.put 1 {} 5 q good K {} 0 4 q j K {} → error Guard(): a job has 5 words and pairs of options
+        guard.put 1 {} 5 q good K {} 0 6 q j K {} 0 tags → error Guard(): a job has 5 words and pairs of options
+        guard.put 1 {} 5 q good K {} 0 9 q j K {} 0 → error Guard(): wrong number of words: 9
+        guard.put 1 {} 5 q good K {} 0 x q j K {} 0 → error Guard(): wrong number of words: x
+        guard.put 1 {} 5 q good K {} 0 1.5 q → error Guard(): wrong number of words: 1.5
+        guard.put 1 {} 5 q good K {} 0 0 → error Guard(): wrong number of words: 0
+        guard.put 1 {} 5 q good K {} 0 -5 q j K {} 0 → error Guard(): wrong number of words: -5
+        guard.put 1 {} 5 q good K {} 0 5 q j K {] 0 → error Guard(): data is not JSON: Expected object key string but found T_ARR_END at character 2
+        guard.put 1 {} 5 q good K {} 0 5 q j K '' 0 → error Guard(): data is not JSON: Expected value but found T_END at character 1
+        guard.put 1 {} 5 q good K {} 0 5 q j K {} x → error Guard(): delay is not a number: x
+        guard.put 1 {} 5 q good K {} 0 5 q j K {} nan → error Guard(): delay is not a number: nan
+        guard.put 1 {} 5 q good K {} 0 5 q j K {} inf → error Guard(): delay is not a number: inf
+        guard.put 1 {} 5 q good K {} 0 7 q j K {} 0 nope 1 → error Guard(): unknown option nope
+        guard.put 1 {} 5 q good K {} 0 7 q j K {} 0 priority inf → error Guard(): priority is not a number: inf
+        guard.put 1 {} 5 q good K {} 0 7 q j K {} 0 retries nan → error Guard(): retries is not a number: nan
+        guard.put 1 {} 5 q good K {} 0 7 q j K {} 0 remaining 1.5 → error Guard(): remaining must be a whole number
+        guard.put 1 {} 5 q good K {} 0 7 q j K {} 0 at soon → error Guard(): at is not a number: soon
+        guard.put 1 {} 5 q good K {} 0 7 q j K {} 5 at 50 → error Guard(): at and a delay exclude each other
+        guard.put 1 {} 5 q good K {} 0 7 q j K {} 0 tags [[]] → error Guard(): tags must be a JSON array of texts
+        guard.put 1 {} 5 q good K {} 0 7 q j K {} 0 depends {] → error Guard(): depends is not JSON: Expected object key string but found T_ARR_END at character 2
+        guard.put 1 {} 5 q good K {} 0 7 q j K {} 0 note [] → error Guard(): note must be a JSON object
+        guard.put 1 {} 5 q good K {} 0 7 q j K {} 0 note {"a":[]} → error Guard(): values of a note must be texts, finite numbers, booleans or null
+        guard.put 1 {} 5 q good K {} 0 7 q j K {} 0 note {"a":NaN} → error Guard(): values of a note must be texts, finite numbers, booleans or null
+        guard.put 1 {} 5 q good K {} 0 7 q j K {} 0 history {}x → error Guard(): history is not JSON: Expected the end but found invalid token at character 3
+        guard.put 1 {} 5 q good K {} 0 7 q j K {} 0 history [5] → error Guard(): history must hold texts
+        guard.put 1 {} 5 q good K {} 0 7 q j K {} 0 history ["x"] → error Guard(): a history entry is not JSON: Expected value but found invalid token at character 1
+        guard.put 1 {} 5 q good K {} 0 7 q j K {} 0 history ["[1,2]"] → error Guard(): not a history entry: [1,2]
+        guard.put 1 {} 5 q good K {} 0 7 q j K {} 0 history ["[1,\"x\",5]"] → error Guard(): not a history entry: [1,"x",5]
+        guard.put 1 {} 5 q good K {} 0 7 q j K {} 0 history ["[1,\"x\",{\"a\":NaN}]"] → error Guard(): not a history entry: [1,"x",{"a":NaN}]
+        guard.put 1 {} 5 q good K {} 0 7 q j K {} 0 failed {} → error Guard(): failed wants group and when
+        guard.put 1 {} 5 q good K {} 0 7 q j K {} 0 failed {"group":"G"} → error Guard(): failed wants group and when
+        guard.put 1 {} 5 q good K {} 0 7 q j K {} 5 failed {"group":"G","when":1} → error Guard(): failed excludes depends, at and a delay
+        guard.put 1 {} 5 q good K {} 0 9 q j K {} 0 at 9 failed {"group":"G","when":1} → error Guard(): failed excludes depends, at and a delay
+        guard.put 1 {} 5 q good K {} 0 9 q j K {} 0 depends ["old"] failed {"group":"G","when":1} → error Guard(): failed excludes depends, at and a delay
+        guard.put 1 {} → none
+        guard.put 1 {"replace":null,"missing":null,"me":null} → none
+    "#]]);
+    let note = format!("note {{\"a\":\"{}\"}}", "x".repeat(4096));
+    core.refused(&format!(
+        "guard.put 1 {{}} 5 q good K {{}} 0 7 q j K {{}} 0 {note}"
+    ));
+    core.refused(&format!("guard.put 1 {{}}{}", " 5 q j K {} 0".repeat(501)));
 }
 
 #[test]
 fn a_nul_byte_in_a_json_argument_is_bad_usage() {
     let mut core = Core::new();
     core.ok("put 0 w q j K {} 0");
-    for argv in [
-        &[
-            &b"guard.put"[..],
-            b"1",
-            b"{}\0",
-            b"5",
-            b"q",
-            b"n",
-            b"K",
-            b"{}",
-            b"0",
-        ][..],
-        &[
-            b"guard.put",
-            b"1",
-            b"{}",
-            b"5",
-            b"q",
-            b"n",
-            b"K",
-            b"{}\0x",
-            b"0",
-        ],
-        &[
-            b"guard.put",
-            b"1",
-            b"{}",
-            b"7",
-            b"q",
-            b"n",
-            b"K",
-            b"{}",
-            b"0",
-            b"tags",
-            b"[]\0",
-        ],
-        &[
-            b"guard.put",
-            b"1",
-            b"{}",
-            b"7",
-            b"q",
-            b"n",
-            b"K",
-            b"{}",
-            b"0",
-            b"note",
-            b"{}\0",
-        ],
-        &[b"guard.requeue", b"1", b"{}\0", b"", b"j", b"", b""],
-        &[b"guard.requeue", b"1", b"{}", b"{}\0", b"j", b"", b""],
-        &[b"guard.pause", b"1", b"", b"{}\0", b"q"],
+    for line in [
+        "guard.put 1 {}\0 5 q n K {} 0",
+        "guard.put 1 {} 5 q n K {}\0x 0",
+        "guard.put 1 {} 7 q n K {} 0 tags []\0",
+        "guard.put 1 {} 7 q n K {} 0 note {}\0",
+        "guard.requeue 1 {}\0 '' j '' ''",
+        "guard.requeue 1 {} {}\0 j '' ''",
+        "guard.pause 1 '' {}\0 q",
     ] {
-        let error = short(&core.refused_words(argv));
+        let error = short(&core.refused(line));
         assert!(error.starts_with("user_script:N: Guard(): "), "{error}");
     }
-}
-
-#[test]
-fn a_jid_with_a_reserved_suffix_is_invalid() {
-    let mut core = Core::new();
-    let line = "guard.put 1 {} 5 q j-history K {} 0 5 q k K {} 0 5 q j-dependents K {} 0";
-    let answers = rows(&mut core, line);
-    assert!(
-        answers[0].starts_with("invalid  ") && answers[2].starts_with("invalid  "),
-        "{answers:?}"
-    );
-    assert_eq!(answers[1], "done  waiting");
 }
 
 #[test]
@@ -526,20 +279,13 @@ fn an_unreadable_key_is_refused_or_reported_with_the_message_of_the_server() {
 
 #[test]
 fn a_key_of_a_wrong_type_makes_only_its_own_job_invalid() {
-    for (key, kind) in [
-        ("ql:j:j", "SET"),
-        ("ql:j:j-history", "SET"),
-        ("ql:j:j-dependencies", "SET"),
-        ("ql:q:q-work", "SET"),
-        ("ql:t:t", "SET"),
-    ] {
-        let mut core = Core::new();
-        core.redis(&format!("{kind} {key} x"));
+    let mut core = Core::new();
+    for key in ["j:j", "j:j-history", "j:j-dependencies", "q:q-work", "t:t"] {
+        core.flush();
+        core.redis(&format!("SET ql:{key} x"));
         let before = core.dump();
-        let answers = rows(
-            &mut core,
-            r#"guard.put 1 {} 7 q j K {} 0 tags ["t"] 5 p k K {} 0"#,
-        );
+        let line = r#"guard.put 1 {} 7 q j K {} 0 tags ["t"] 5 p k K {} 0"#;
+        let answers = rows(&mut core, line);
         assert!(answers[0].starts_with("invalid "), "{key}: {answers:?}");
         assert_eq!(answers[1], "done  waiting", "{key}");
         core.all("cancel 2 k; queue.forget 2 p");
@@ -550,179 +296,117 @@ fn a_key_of_a_wrong_type_makes_only_its_own_job_invalid() {
 // requeue
 
 #[test]
-fn guard_requeue_returns_a_failed_job_to_its_queue_with_all_retries() {
-    let mut core = Core::new();
-    failed(&mut core, "j", r#" tags ["t"] priority 4 retries 2"#);
-    core.redis("HSET ql:j:j remaining -1");
-    let seen = mark(&mut core, "j");
-    assert_eq!(seen, "failed:2:3:q");
-    let line =
-        format!(r#"guard.requeue 9 {{}} {{"verb":"retry","by":"ann@h","reason":"x"}} j {seen} ''"#);
-    assert_eq!(rows(&mut core, &line), ["done  waiting q"]);
-    assert_eq!(
-        core.published(),
-        [r#"ql:log {"jid":"j","event":"put","queue":"q"}"#]
-    );
-    let job = core.json("get 10 j");
-    assert_eq!(
-        (&job["remaining"], &job["priority"]),
-        (&json!(2), &json!(4))
-    );
-    assert_eq!(job["tags"], json!(["t"]));
-    assert_eq!(
-        job["history"][4],
-        json!({"when": 9, "what": "cli", "verb": "retry", "by": "ann@h", "reason": "x"})
-    );
-    assert_eq!(core.history("j")[3], r#"[9,"put",{"q":"q"}]"#);
-    assert_eq!(core.json("failed 9"), json!({}));
-    assert_eq!(core.json("stats 9 q 2")["failed"], 0);
-    assert_eq!(
-        core.score("ql:t:t", "j"),
-        Some(0.0),
-        "the tag index is not touched"
-    );
-    core.must_be_clean(1000.0, Default::default());
-}
+fn guarded_requeues() {
+    Core::new().session(expect![[r#"
+        == An outdated mark is answered with the current one
+        put 0 w q j K {} 0; pop 1 q w1 1; fail 2 j w1 G M
+        log 3 j note; remember
+        guard.requeue 9 {} '' j failed:2:3:q '' → state_changed failed:3:4:q
+        unchanged
+        guard.requeue 9 {} '' j failed:3:4:q '' nope '' '' → done '' waiting q · gone ''
 
-#[test]
-fn an_outdated_mark_is_answered_with_the_current_one() {
-    let mut core = Core::new();
-    failed(&mut core, "j", "");
-    let seen = mark(&mut core, "j");
-    core.ok("log 3 j note");
-    let before = core.dump();
-    assert_eq!(
-        rows(&mut core, &format!("guard.requeue 9 {{}} '' j {seen} ''")),
-        ["state_changed failed:3:4:q"]
-    );
-    assert_eq!(core.dump(), before);
-    assert_eq!(
-        rows(
-            &mut core,
-            "guard.requeue 9 {} '' j failed:3:4:q '' nope '' ''"
-        ),
-        ["done  waiting q", "gone "]
-    );
+        == The holder of a moved job gets an event
+        one_of_each; guard.requeue 9 {"from":["running"],"to":"p"} '' running '' ''
+        events →
+            * ql:log {"jid":"running","event":"put","queue":"p"}
+            * ql:w:w1 {"jid":"running","event":"lock_lost","worker":"w1"}
+            * ql:log {"jid":"running","event":"lock_lost","worker":"w1"}
+        get 9 running | queue → p
+
+        == A due time in the future schedules and any other does not
+        one_of_each
+        guard.requeue 9 {"from":["failed","scheduled","waiting","depends"]} '' failed '' 50 scheduled '' 5 waiting '' '' → done '' scheduled q · done '' waiting q · done '' waiting q
+        score ql:q:q-scheduled failed → 50
+        guard.requeue 9 {"from":["depends"]} '' depends '' 70 → done '' depends q
+        HGET ql:j:depends scheduled → 70
+        guard.requeue 9 {"from":["depends"]} '' depends '' '' → done '' depends q
+        HGET ql:j:depends scheduled → nil
+
+        == guard.requeue keeps remaining retries if requested
+        put 0 w q j K {} 50 retries 5; HSET ql:j:j remaining 2
+        guard.requeue 9 {"from":["scheduled"],"keep":true,"priority":7.5} '' j '' ''
+        HGET ql:j:j remaining → 2
+        score ql:q:q-work j → 7.4999999991
+
+        == A complete job returns to the queue of its newest put
+        put 0 w q j K {} 0; pop 1 q w1 1; complete 2 j w1 q {} next p; pop 3 p w1 1; complete 4 j w1 p {}
+        guard.requeue 9 {"from":["complete"]} '' j '' '' → done '' waiting p
+        EXISTS ql:completed → :0
+        pop 10 p w1 1; complete 11 j w1 p {}; DEL ql:j:j-history
+        guard.requeue 12 {"from":["complete"]} '' j '' '' → invalid complete:-:0: no queue known
+        guard.requeue 12 {"from":["complete"],"to":"z"} '' j '' '' → done '' waiting z
+
+        == The second mention of a jid sees the result of the first
+        put 0 w q j K {} 0; pop 1 q w1 1; fail 2 j w1 G M
+        guard.requeue 9 {} '' j failed:2:3:q '' j failed:2:3:q '' → done '' waiting q · state_changed waiting:9:4:q
+
+        == A counter of failed jobs never falls below zero
+        put 0 w q j K {} 0; pop 1 q w1 1; fail 2 j w1 G M; HSET ql:s:stats:0:q failed 0
+        guard.requeue 9 {} '' j '' ''
+        stats 9 q 2 | failed → 0
+        put 0 w q k K {} 0; pop 1 q w1 1; fail 2 k w1 G M; HDEL ql:s:stats:0:q failed; guard.requeue 9 {} '' k '' ''
+        stats 9 q 2 | failed → 0
+
+        == A failed job returns to its queue with all retries
+        put 0 w q j K {} 0 tags ["t"] priority 4 retries 2; pop 1 q w1 1; fail 2 j w1 G M; HSET ql:j:j remaining -1; events
+        guard.requeue 9 {} {"verb":"retry","by":"ann@h","reason":"x"} j failed:2:3:q '' → done '' waiting q
+        events →
+            * ql:log {"jid":"j","event":"put","queue":"q"}
+        get 10 j | remaining priority tags history.4 → 2 4 ["t"] {"by":"ann@h","reason":"x","verb":"retry","what":"cli","when":9}
+        history j → [0,"put",{"q":"q"}] · [1,"popped",{"worker":"w1"}] · [2,"failed",{"group":"G","worker":"w1"}] · [9,"put",{"q":"q"}] · [9,"cli",{"verb":"retry","by":"ann@h","reason":"x"}]
+        failed 9 → {}
+        stats 9 q 2 | failed → 0
+        -- The tag index is not touched.
+        score ql:t:t j → 0
+        clean 1000
+
+        == guard.requeue refuses bad usage
+        put 0 w q j K {} 0; pop 1 q w1 1; fail 2 j w1 G M
+        guard.requeue 9 → error Guard(): options missing
+        guard.requeue 9 {} → error Guard(): note missing
+        guard.requeue 9 {} '' j → error Guard(): jid, mark and due for each job
+        guard.requeue 9 {} '' j '' → error Guard(): jid, mark and due for each job
+        guard.requeue 9 {} '' j '' '' k → error Guard(): jid, mark and due for each job
+        guard.requeue 9 [] '' j '' '' → error Guard(): options must be a JSON object
+        guard.requeue 9 {] '' j '' '' → error Guard(): options is not JSON: Expected object key string but found T_ARR_END at character 2
+        guard.requeue 9 {"nope":1} '' j '' '' → error Guard(): unknown member nope of options
+        guard.requeue 9 {"from":"failed"} '' j '' '' → error Guard(): member from of options must be a table
+        guard.requeue 9 {"from":["nope"]} '' j '' '' → error Guard(): unknown state in from: nope
+        guard.requeue 9 {"from":[5]} '' j '' '' → error Guard(): unknown state in from: 5
+        guard.requeue 9 {"priority":"1"} '' j '' '' → error Guard(): member priority of options must be a number
+        guard.requeue 9 {"priority":1e999} '' j '' '' → error Guard(): member priority of options must be a number
+        guard.requeue 9 {"keep":1} '' j '' '' → error Guard(): member keep of options must be a boolean
+        guard.requeue 9 {"to":5} '' j '' '' → error Guard(): member to of options must be a string
+        guard.requeue 9 {} x j '' '' → error Guard(): note is not JSON: Expected value but found invalid token at character 1
+        guard.requeue 9 {} [] j '' '' → error Guard(): note must be a JSON object
+        guard.requeue 9 {} {"a":{}} j '' '' → error Guard(): values of a note must be texts, finite numbers, booleans or null
+        guard.requeue 9 {} '' j '' soon → error Guard(): due is not a number: soon
+        guard.requeue 9 {} '' j '' nan → error Guard(): due is not a number: nan
+        guard.requeue 9 {} '' j '' inf → error Guard(): due is not a number: inf
+        guard.requeue 9 {} '' → none
+    "#]]);
 }
 
 #[test]
 fn only_jobs_in_the_given_states_are_moved() {
-    for state in super::errors::STATES {
-        if state == "failed" {
-            continue;
-        }
-        let mut core = super::errors::one_of_each();
+    let mut core = super::errors::one_of_each();
+    for state in super::errors::STATES
+        .into_iter()
+        .filter(|state| *state != "failed")
+    {
+        core.flush();
+        super::errors::put_one_of_each(&mut core);
         let seen = mark(&mut core, state);
-        assert_eq!(
-            rows(&mut core, &format!("guard.requeue 9 {{}} '' {state} '' ''")),
-            [format!("state_changed {seen}")]
-        );
+        let line = format!("guard.requeue 9 {{}} '' {state} '' ''");
+        assert_eq!(rows(&mut core, &line), [format!("state_changed {seen}")]);
         let line = format!(r#"guard.requeue 9 {{"from":["{state}"]}} '' {state} '' ''"#);
-        let placed = if state == "depends" {
-            "depends"
-        } else {
-            "waiting"
+        let placed = match state {
+            "depends" => "depends",
+            _ => "waiting",
         };
         assert_eq!(rows(&mut core, &line), [format!("done  {placed} q")]);
         core.must_be_clean(1000.0, Default::default());
     }
-}
-
-#[test]
-fn the_holder_of_a_moved_job_gets_an_event() {
-    let mut core = super::errors::one_of_each();
-    core.ok(r#"guard.requeue 9 {"from":["running"],"to":"p"} '' running '' ''"#);
-    assert_eq!(
-        core.published(),
-        [
-            r#"ql:log {"jid":"running","event":"put","queue":"p"}"#,
-            r#"ql:w:w1 {"jid":"running","event":"lock_lost","worker":"w1"}"#,
-            r#"ql:log {"jid":"running","event":"lock_lost","worker":"w1"}"#,
-        ]
-    );
-    assert_eq!(core.json("get 9 running")["queue"], "p");
-}
-
-#[test]
-fn a_due_time_in_the_future_schedules_and_any_other_does_not() {
-    let mut core = super::errors::one_of_each();
-    let line = r#"guard.requeue 9 {"from":["failed","scheduled","waiting","depends"]} '' failed '' 50 scheduled '' 5 waiting '' ''"#;
-    assert_eq!(
-        rows(&mut core, line),
-        ["done  scheduled q", "done  waiting q", "done  waiting q"]
-    );
-    assert_eq!(core.score("ql:q:q-scheduled", "failed"), Some(50.0));
-    assert_eq!(
-        rows(
-            &mut core,
-            r#"guard.requeue 9 {"from":["depends"]} '' depends '' 70"#
-        ),
-        ["done  depends q"]
-    );
-    assert_eq!(core.field("depends", "scheduled").as_deref(), Some("70"));
-    assert_eq!(
-        rows(
-            &mut core,
-            r#"guard.requeue 9 {"from":["depends"]} '' depends '' ''"#
-        ),
-        ["done  depends q"]
-    );
-    assert_eq!(core.field("depends", "scheduled"), None);
-}
-
-#[test]
-fn guard_requeue_keeps_remaining_retries_if_requested() {
-    let mut core = Core::new();
-    core.all("put 0 w q j K {} 50 retries 5");
-    core.redis("HSET ql:j:j remaining 2");
-    core.ok(r#"guard.requeue 9 {"from":["scheduled"],"keep":true,"priority":7.5} '' j '' ''"#);
-    assert_eq!(core.field("j", "remaining").as_deref(), Some("2"));
-    assert_eq!(core.score("ql:q:q-work", "j"), Some(7.5 - 9.0 / 1e10));
-}
-
-#[test]
-fn a_complete_job_returns_to_the_queue_of_its_newest_put() {
-    let mut core = Core::new();
-    core.all("put 0 w q j K {} 0; pop 1 q w1 1; complete 2 j w1 q {} next p; pop 3 p w1 1; complete 4 j w1 p {}");
-    assert_eq!(
-        rows(
-            &mut core,
-            r#"guard.requeue 9 {"from":["complete"]} '' j '' ''"#
-        ),
-        ["done  waiting p"]
-    );
-    assert!(!core.dump().has("ql:completed"));
-    core.all("pop 10 p w1 1; complete 11 j w1 p {}");
-    core.redis("DEL ql:j:j-history");
-    let answers = rows(
-        &mut core,
-        r#"guard.requeue 12 {"from":["complete"]} '' j '' ''"#,
-    );
-    assert!(
-        answers[0].starts_with("invalid complete:-:0: "),
-        "{answers:?}"
-    );
-    assert_eq!(
-        rows(
-            &mut core,
-            r#"guard.requeue 12 {"from":["complete"],"to":"z"} '' j '' ''"#
-        ),
-        ["done  waiting z"]
-    );
-}
-
-#[test]
-fn the_second_mention_of_a_jid_sees_the_result_of_the_first() {
-    let mut core = Core::new();
-    failed(&mut core, "j", "");
-    let seen = mark(&mut core, "j");
-    assert_eq!(
-        rows(
-            &mut core,
-            &format!("guard.requeue 9 {{}} '' j {seen} '' j {seen} ''")
-        ),
-        ["done  waiting q", "state_changed waiting:9:4:q"]
-    );
 }
 
 #[test]
@@ -745,75 +429,31 @@ fn many_failed_jobs_are_requeued_in_slices() {
 
 #[test]
 fn a_failure_that_names_no_group_is_found_in_its_list() {
+    let mut core = Core::new();
     for damage in [
         "HDEL ql:j:j failure",
         "HSET ql:j:j failure {}",
         "HSET ql:j:j failure oops",
     ] {
-        let mut core = Core::new();
-        failed(&mut core, "j", "");
-        failed(&mut core, "k", "");
+        core.flush();
+        core.all("put 0 w q j K {} 0; put 0 w q k K {} 0; pop 1 q w1 2");
+        core.all("fail 2 j w1 G M; fail 2 k w1 G M");
         core.redis(damage);
-        assert_eq!(
-            rows(&mut core, "guard.requeue 9 {} '' j '' '' k '' ''"),
-            ["done  waiting q", "done  waiting q"]
-        );
-        assert!(
-            !core.dump().has("ql:f:G") && !core.dump().has("ql:failures"),
-            "{damage}"
-        );
+        let answers = rows(&mut core, "guard.requeue 9 {} '' j '' '' k '' ''");
+        assert_eq!(answers, ["done  waiting q", "done  waiting q"], "{damage}");
+        let keys = core.dump();
+        assert!(!keys.has("ql:f:G") && !keys.has("ql:failures"), "{damage}");
     }
 }
 
 #[test]
-fn a_counter_of_failed_jobs_never_falls_below_zero() {
+fn too_many_jobs_are_refused() {
     let mut core = Core::new();
-    failed(&mut core, "j", "");
-    core.redis("HSET ql:s:stats:0:q failed 0");
-    core.ok("guard.requeue 9 {} '' j '' ''");
-    assert_eq!(core.json("stats 9 q 2")["failed"], 0);
-    failed(&mut core, "k", "");
-    core.redis("HDEL ql:s:stats:0:q failed");
-    core.ok("guard.requeue 9 {} '' k '' ''");
-    assert_eq!(core.json("stats 9 q 2")["failed"], 0);
-}
-
-#[test]
-fn guard_requeue_refuses_bad_usage() {
-    let mut core = Core::new();
-    failed(&mut core, "j", "");
-    for line in [
-        "guard.requeue 9",
-        "guard.requeue 9 {}",
-        "guard.requeue 9 {} '' j",
-        "guard.requeue 9 {} '' j ''",
-        "guard.requeue 9 {} '' j '' '' k",
-        "guard.requeue 9 [] '' j '' ''",
-        "guard.requeue 9 {] '' j '' ''",
-        "guard.requeue 9 {\"nope\":1} '' j '' ''",
-        "guard.requeue 9 {\"from\":\"failed\"} '' j '' ''",
-        "guard.requeue 9 {\"from\":[\"nope\"]} '' j '' ''",
-        "guard.requeue 9 {\"from\":[5]} '' j '' ''",
-        "guard.requeue 9 {\"priority\":\"1\"} '' j '' ''",
-        "guard.requeue 9 {\"priority\":1e999} '' j '' ''",
-        "guard.requeue 9 {\"keep\":1} '' j '' ''",
-        "guard.requeue 9 {\"to\":5} '' j '' ''",
-        "guard.requeue 9 {} x j '' ''",
-        "guard.requeue 9 {} [] j '' ''",
-        "guard.requeue 9 {} {\"a\":{}} j '' ''",
-        "guard.requeue 9 {} '' j '' soon",
-        "guard.requeue 9 {} '' j '' nan",
-        "guard.requeue 9 {} '' j '' inf",
-    ] {
-        let error = short(&core.refused(line));
-        assert!(
-            error.starts_with("user_script:N: Guard(): "),
-            "`{line}` says `{error}`"
-        );
-    }
-    let many: String = (0..501).map(|n| format!(" j{n} '' ''")).collect();
-    core.refused(&format!("guard.requeue 9 {{}} ''{many}"));
-    assert_eq!(core.ok("guard.requeue 9 {} ''"), Reply::List(Vec::new()));
+    core.refused(&format!(
+        "guard.requeue 9 {{}} ''{}",
+        " j '' ''".repeat(501)
+    ));
+    core.refused(&format!("guard.cancel 9 refuse{}", " j ''".repeat(501)));
 }
 
 // cancel
@@ -829,84 +469,60 @@ fn chain() -> Core {
 }
 
 #[test]
-fn guard_cancel_answers_the_outcome_of_each_job() {
-    let mut core = super::errors::one_of_each();
-    assert_eq!(
-        rows(
-            &mut core,
-            "guard.cancel 9 refuse complete '' nope '' failed '' running waiting:1:1:q waiting ''"
-        ),
-        [
-            "complete complete:2:3:",
-            "gone ",
-            "done ",
-            "state_changed running:3:2:q",
-            "has_dependents waiting:0:1:q depends",
-        ]
-    );
-    assert_eq!(
-        core.published(),
-        [r#"ql:log {"jid":"failed","queue":"q","event":"canceled","worker":""}"#]
-    );
-    assert_eq!(core.json("stats 9 q 2")["failed"], 0);
-}
+fn guarded_cancels() {
+    Core::new().session(expect![[r#"
+        == guard.cancel answers the outcome of each job
+        one_of_each
+        guard.cancel 9 refuse complete '' nope '' failed '' running waiting:1:1:q waiting '' → complete complete:2:3: · gone '' · done '' · state_changed running:3:2:q · has_dependents waiting:0:1:q depends
+        events →
+            * ql:log {"jid":"failed","queue":"q","event":"canceled","worker":""}
+        stats 9 q 2 | failed → 0
 
-#[test]
-fn guard_cancel_refuse_cancels_jobs_without_other_dependents() {
-    let mut core = chain();
-    assert_eq!(
-        rows(&mut core, "guard.cancel 9 refuse a '' b ''"),
-        [
-            "has_dependents waiting:0:1:q b",
-            "has_dependents depends:0:1:q c"
-        ]
-    );
-    assert_eq!(
-        rows(&mut core, "guard.cancel 9 refuse a '' b '' c ''"),
-        ["done ", "done ", "done "]
-    );
-    let left: Vec<String> = core.dump().0.into_keys().collect();
-    assert_eq!(left, ["ql:queues"]);
+        == guard.cancel refuse cancels jobs without other dependents
+        put 0 w q a K {} 0; put 0 w q b K {} 0 depends ["a"]; put 0 w q c K {} 0 depends ["b"]
+        guard.cancel 9 refuse a '' b '' → has_dependents waiting:0:1:q b · has_dependents depends:0:1:q c
+        guard.cancel 9 refuse a '' b '' c '' → done '' · done '' · done ''
+        keys * → ql:queues
+
+        == An outdated mark keeps the job and its dependencies
+        put 0 w q a K {} 0; put 0 w q b K {} 0 depends ["a"]; put 0 w q c K {} 0 depends ["b"]; events
+        guard.cancel 9 cancel a '' c waiting:1:1:q → has_dependents waiting:0:1:q b · state_changed depends:0:1:q
+        states a b c → waiting depends depends
+        events → none
+
+        == The holder of a cancelled job gets an event
+        one_of_each
+        guard.cancel 9 refuse running running:3:2:q → done ''
+        events →
+            * ql:log {"jid":"running","queue":"q","event":"canceled","worker":"w1"}
+            * ql:w:w1 {"jid":"running","queue":"q","event":"canceled","worker":"w1"}
+
+        == guard.cancel refuses bad usage
+        put 0 w q b K {} 0; put 0 w q c K {} 0 depends ["b"]
+        guard.cancel 9 → error Guard(): "refuse", "cancel" or "release" missing
+        guard.cancel 9 nope c '' → error Guard(): "refuse", "cancel" or "release" missing
+        guard.cancel 9 cancel c → error Guard(): jid and mark for each job
+        guard.cancel 9 refuse c '' b → error Guard(): jid and mark for each job
+        guard.cancel 9 refuse → none
+    "#]]);
 }
 
 #[test]
 fn guard_cancel_cancels_the_whole_tree_of_dependents() {
     let mut core = chain();
-    let answers = rows(&mut core, "guard.cancel 9 cancel a ''");
-    let mut words: Vec<&str> = answers[0].split(' ').collect();
-    words[2..].sort();
-    assert_eq!(words, ["done", "", "b", "c"]);
+    let mut answers = words(&core.ok("guard.cancel 9 cancel a ''").list()[0]);
+    answers[2..].sort();
+    assert_eq!(answers, ["done", "", "b", "c"]);
     assert_eq!(core.events().len(), 3);
-    let left: Vec<String> = core.dump().0.into_keys().collect();
-    assert_eq!(left, ["ql:queues"]);
-}
+    core.session(expect![[r#"
+        keys * → ql:queues
+    "#]]);
 
-#[test]
-fn a_jid_cascaded_or_named_twice_is_answered_each_time() {
+    // A jid that is cascaded or named twice is answered each time.
     let mut core = chain();
-    let answers = rows(&mut core, "guard.cancel 9 cancel a '' c '' a ''");
-    assert!(
-        answers.iter().all(|row| row.starts_with("done ")),
-        "{answers:?}"
-    );
+    let rows = rows(&mut core, "guard.cancel 9 cancel a '' c '' a ''");
+    assert!(rows.iter().all(|row| row.starts_with("done ")), "{rows:?}");
     assert_eq!(core.events().len(), 3);
-}
-
-#[test]
-fn an_outdated_mark_keeps_the_job_and_its_dependencies() {
-    let mut core = chain();
-    assert_eq!(
-        rows(&mut core, "guard.cancel 9 cancel a '' c waiting:1:1:q"),
-        [
-            "has_dependents waiting:0:1:q b",
-            "state_changed depends:0:1:q"
-        ]
-    );
-    assert_eq!(
-        (core.state("a"), core.state("b"), core.state("c")),
-        ("waiting".into(), "depends".into(), "depends".into())
-    );
-    assert!(core.events().is_empty());
 }
 
 #[test]
@@ -915,74 +531,31 @@ fn guard_cancel_release_releases_the_dependents() {
     core.ok(r#"put 0 w q d K {} 80 depends ["a"]"#);
     core.ok(r#"put 0 w q e K {} 0 depends ["a","c"]"#);
     core.events();
-    let answers = rows(&mut core, "guard.cancel 9 release a ''");
-    let mut words: Vec<&str> = answers[0].split(' ').collect();
-    words[2..].sort();
-    assert_eq!(words, ["done", "", "b", "d"]);
-    assert_eq!(
-        (core.state("b"), core.state("d")),
-        ("waiting".into(), "scheduled".into())
-    );
-    assert_eq!(core.score("ql:q:q-scheduled", "d"), Some(80.0));
-    assert_eq!(
-        (core.state("c"), core.state("e")),
-        ("depends".into(), "depends".into())
-    );
-    assert_eq!(core.json("get 9 e")["dependencies"], json!(["c"]));
-    assert_eq!(
-        core.published(),
-        [r#"ql:log {"jid":"a","queue":"q","event":"canceled","worker":""}"#]
-    );
-    core.must_be_clean(1000.0, Default::default());
+    let mut answers = words(&core.ok("guard.cancel 9 release a ''").list()[0]);
+    answers[2..].sort();
+    assert_eq!(answers, ["done", "", "b", "d"]);
+    core.session(expect![[r#"
+        events →
+            * ql:log {"jid":"a","queue":"q","event":"canceled","worker":""}
+        states b c d e → waiting depends scheduled depends
+        score ql:q:q-scheduled d → 80
+        get 9 e | dependencies → ["c"]
+        clean 1000
+    "#]]);
 }
 
 #[test]
 fn leftover_entries_are_not_dependents() {
+    let mut core = Core::new();
     for policy in ["refuse", "cancel", "release"] {
-        let mut core = Core::new();
+        core.flush();
         core.all("put 0 w q a K {} 0; put 0 w q other K {} 0");
         core.redis("SADD ql:j:a-dependents gone other");
-        assert_eq!(
-            rows(&mut core, &format!("guard.cancel 9 {policy} a ''")),
-            ["done "]
-        );
+        let answers = rows(&mut core, &format!("guard.cancel 9 {policy} a ''"));
+        assert_eq!(answers, ["done "]);
         assert_eq!(core.state("other"), "waiting");
         assert!(!core.dump().has("ql:j:a-dependents"));
     }
-}
-
-#[test]
-fn the_holder_of_a_cancelled_job_gets_an_event() {
-    let mut core = super::errors::one_of_each();
-    let seen = mark(&mut core, "running");
-    assert_eq!(
-        rows(&mut core, &format!("guard.cancel 9 refuse running {seen}")),
-        ["done "]
-    );
-    assert_eq!(
-        core.published()[1],
-        r#"ql:w:w1 {"jid":"running","queue":"q","event":"canceled","worker":"w1"}"#
-    );
-}
-
-#[test]
-fn guard_cancel_refuses_bad_usage() {
-    let mut core = chain();
-    for line in [
-        "guard.cancel 9",
-        "guard.cancel 9 nope c ''",
-        "guard.cancel 9 cancel c",
-        "guard.cancel 9 refuse c '' b",
-    ] {
-        let error = short(&core.refused(line));
-        assert!(
-            error.starts_with("user_script:N: Guard(): "),
-            "`{line}` says `{error}`"
-        );
-    }
-    let many: String = (0..501).map(|n| format!(" j{n} ''")).collect();
-    core.refused(&format!("guard.cancel 9 refuse{many}"));
-    assert_eq!(core.ok("guard.cancel 9 refuse"), Reply::List(Vec::new()));
 }
 
 #[test]
@@ -1004,63 +577,14 @@ fn five_hundred_failed_jobs_are_cancelled_in_one_call() {
 // depends
 
 #[test]
-fn dependencies_are_added_all_or_none() {
-    let mut core = super::errors::one_of_each();
-    let before = core.dump();
-    let answers = |core: &mut Core, line: &str| words(&core.ok(line)).join(" ");
-    assert_eq!(
-        answers(&mut core, "guard.depends 9 depends '' '' running gone"),
-        "missing_dependency depends:0:1:q gone"
-    );
-    assert_eq!(
-        answers(
-            &mut core,
-            "guard.depends 9 depends waiting:1:1:q '' running"
-        ),
-        "state_changed depends:0:1:q"
-    );
-    assert_eq!(
-        answers(&mut core, "guard.depends 9 waiting '' '' running"),
-        "state_changed waiting:0:1:q"
-    );
-    assert_eq!(
-        answers(&mut core, "guard.depends 9 gone '' '' running"),
-        "gone "
-    );
-    assert_eq!(
-        answers(&mut core, "guard.depends 9 depends '' '' depends"),
-        "cycle depends:0:1:q depends"
-    );
-    assert_eq!(core.dump(), before);
-    assert_eq!(
-        answers(
-            &mut core,
-            r#"guard.depends 9 depends depends:0:1:q {"by":"ann"} running complete failed running"#
-        ),
-        "done  complete"
-    );
-    let mut names = core.json("get 9 depends")["dependencies"]
-        .as_array()
-        .unwrap()
-        .clone();
-    names.sort_by_key(|name| name.to_string());
-    assert_eq!(names, ["failed", "running", "waiting"]);
-    assert_eq!(core.history("depends")[1], r#"[9,"cli",{"by":"ann"}]"#);
-    assert!(core.events().is_empty());
-}
-
-#[test]
 fn a_cycle_is_found_upwards() {
     let mut core = chain();
-    core.ok(r#"put 0 w q z K {} 0"#);
-    core.ok(r#"put 0 w q x K {} 0 depends ["z"]"#);
+    core.all(r#"put 0 w q z K {} 0; put 0 w q x K {} 0 depends ["z"]"#);
     core.ok(r#"put 0 w q y K {} 0 depends ["x","c"]"#);
     let before = core.dump();
-    let answers = words(&core.ok("guard.depends 9 b '' '' y"));
-    assert_eq!(answers[0], "cycle");
-    let mut path = answers[2..].to_vec();
-    path.sort();
-    assert_eq!(path, ["b", "c", "y"]);
+    let mut answers = words(&core.ok("guard.depends 9 b '' '' y"));
+    answers[2..].sort();
+    assert_eq!(answers, ["cycle", "depends:0:1:q", "b", "c", "y"]);
     assert_eq!(core.dump(), before);
     assert_eq!(words(&core.ok("guard.depends 9 y '' '' b"))[0], "done");
 }
@@ -1087,59 +611,43 @@ fn a_search_for_cycles_is_limited() {
 }
 
 #[test]
-fn guard_depends_refuses_bad_usage() {
-    let mut core = chain();
-    for line in [
-        "guard.depends 9",
-        "guard.depends 9 b",
-        "guard.depends 9 b ''",
-        "guard.depends 9 b '' [] a",
-    ] {
-        let error = short(&core.refused(line));
-        assert!(
-            error.starts_with("user_script:N: Guard(): "),
-            "`{line}` says `{error}`"
-        );
-    }
+fn guarded_dependencies() {
+    Core::new().session(expect![[r#"
+        == guard.depends refuses bad usage
+        put 0 w q a K {} 0; put 0 w q b K {} 0 depends ["a"]; put 0 w q c K {} 0 depends ["b"]
+        guard.depends 9 → error Guard(): jid or mark missing
+        guard.depends 9 b → error Guard(): jid or mark missing
+        guard.depends 9 b '' → error Guard(): note missing
+        guard.depends 9 b '' [] a → error Guard(): note must be a JSON object
+
+        == Dependencies are added all or none
+        one_of_each; remember
+        guard.depends 9 depends '' '' running gone → missing_dependency depends:0:1:q gone
+        guard.depends 9 depends waiting:1:1:q '' running → state_changed depends:0:1:q
+        guard.depends 9 waiting '' '' running → state_changed waiting:0:1:q
+        guard.depends 9 gone '' '' running → gone ''
+        guard.depends 9 depends '' '' depends → cycle depends:0:1:q depends
+        unchanged
+        guard.depends 9 depends depends:0:1:q {"by":"ann"} running complete failed running → done '' complete
+        members ql:j:depends-dependencies → failed running waiting
+        history depends → [0,"put",{"q":"q"}] · [9,"cli",{"by":"ann"}]
+        events → none
+    "#]]);
 }
 
 // pause
 
 #[test]
-fn a_pause_stores_its_reason_and_looks_plain_to_other_clients() {
-    let mut core = Core::new();
-    assert_eq!(
-        core.ok(r#"guard.pause 10.5 '' {"reason":"deploy","by":"ann","verb":"pause"} q p"#),
-        Reply::Nil
-    );
-    assert!(core.events().is_empty());
-    assert_eq!(core.dump().set("ql:paused_queues").len(), 2);
-    let pause = core.dump().hash("ql:pauses")["q"].clone();
-    let pause: serde_json::Value = serde_json::from_str(&pause).unwrap();
-    assert_eq!(
-        (&pause["since"], &pause["until"]),
-        (&json!(10.5), &json!(null))
-    );
-    assert_eq!(
-        (&pause["reason"], &pause["by"]),
-        (&json!("deploy"), &json!("ann"))
-    );
-    core.ok("unpause 11 q");
-    assert_eq!(core.dump().hash("ql:pauses").len(), 1);
-    core.ok("pause 12 p");
-    assert!(!core.dump().has("ql:pauses"));
-    assert_eq!(core.json("queues 13 p")["paused"], true);
-}
-
-#[test]
 fn a_pause_ends_at_the_first_own_call_after_its_time() {
+    let mut core = Core::new();
     for line in ["pop 20 q w1 5", "peek 20 q 5", "queues 20 q", "queues 20"] {
-        let mut core = Core::new();
+        core.flush();
         core.all("put 0 w q j K {} 0; guard.pause 1 20 '' q");
         assert!(core.jids("pop 19.9 q w1 5").is_empty());
         core.ok(line);
+        let keys = core.dump();
         assert!(
-            !core.dump().has("ql:paused_queues") && !core.dump().has("ql:pauses"),
+            !keys.has("ql:paused_queues") && !keys.has("ql:pauses"),
             "{line}"
         );
         core.ok("pop 21 q w1 5");
@@ -1148,51 +656,46 @@ fn a_pause_ends_at_the_first_own_call_after_its_time() {
 }
 
 #[test]
-fn a_pop_after_the_end_of_a_pause_takes_jobs() {
-    let mut core = Core::new();
-    core.all("put 0 w q j K {} 0; guard.pause 1 20 '' q");
-    assert_eq!(core.jids("pop 20 q w1 5"), ["j"]);
-}
+fn guarded_pauses() {
+    Core::new().session(expect![[r#"
+        == A pop after the end of a pause takes jobs
+        put 0 w q j K {} 0; guard.pause 1 20 '' q
+        pop 20 q w1 5 | jid → j
 
-#[test]
-fn a_pop_that_is_refused_ends_no_pause() {
-    let mut core = Core::new();
-    core.ok("guard.pause 1 20 '' q");
-    core.refused("pop 20 q w1 1.5");
-    core.refused("peek 20 q 1.5");
-    assert!(core.dump().has("ql:pauses"));
-}
+        == A pop that is refused ends no pause
+        guard.pause 1 20 '' q
+        pop 20 q w1 1.5 → error of Redis
+        peek 20 q 1.5 → error of Redis
+        EXISTS ql:pauses → :1
 
-#[test]
-fn an_entry_counts_only_while_its_queue_is_paused() {
-    let mut core = Core::new();
-    core.all("put 0 w q j K {} 0; guard.pause 1 20 '' q");
-    core.redis("SREM ql:paused_queues q");
-    assert_eq!(core.jids("pop 2 q w1 5"), ["j"]);
-    core.redis("SADD ql:paused_queues q");
-    assert!(core.jids("pop 19 q w1 5").is_empty());
-    assert_eq!(core.json("queues 20 q")["paused"], false);
-}
+        == An entry counts only while its queue is paused
+        put 0 w q j K {} 0; guard.pause 1 20 '' q; SREM ql:paused_queues q
+        pop 2 q w1 5 | jid → j
+        SADD ql:paused_queues q
+        pop 19 q w1 5 | jid → {}
+        queues 20 q | paused → false
 
-#[test]
-fn guard_pause_refuses_bad_usage() {
-    let mut core = Core::new();
-    for line in [
-        "guard.pause 9",
-        "guard.pause 9 ''",
-        "guard.pause 9 '' ''",
-        "guard.pause 9 soon '' q",
-        "guard.pause 9 nan '' q",
-        "guard.pause 9 inf '' q",
-        "guard.pause 9 '' [] q",
-        "guard.pause 9 '' {\"a\":[]} q",
-    ] {
-        let error = short(&core.refused(line));
-        assert!(
-            error.starts_with("user_script:N: Guard(): "),
-            "`{line}` says `{error}`"
-        );
-    }
+        == guard.pause refuses bad usage
+        guard.pause 9 → error Guard(): until missing
+        guard.pause 9 '' → error Guard(): note missing
+        guard.pause 9 '' '' → error Guard(): no queue
+        guard.pause 9 soon '' q → error Guard(): until is not a number: soon
+        guard.pause 9 nan '' q → error Guard(): until is not a number: nan
+        guard.pause 9 inf '' q → error Guard(): until is not a number: inf
+        guard.pause 9 '' [] q → error Guard(): note must be a JSON object
+        guard.pause 9 '' {"a":[]} q → error Guard(): values of a note must be texts, finite numbers, booleans or null
+
+        == A pause stores its reason and looks plain to other clients
+        guard.pause 10.5 '' {"reason":"deploy","by":"ann","verb":"pause"} q p → nil
+        events → none
+        SCARD ql:paused_queues → :2
+        look.queues 11 q | since until reason by → "10.5" - deploy ann
+        unpause 11 q
+        HLEN ql:pauses → :1
+        pause 12 p
+        EXISTS ql:pauses → :0
+        queues 13 p | paused → true
+    "#]]);
 }
 
 // keys of a wrong type
@@ -1200,8 +703,8 @@ fn guard_pause_refuses_bad_usage() {
 /// Each key of the database in turn becomes a string; the call must then answer `invalid` for its
 /// job or change it completely, and change the other job in any case.
 #[track_caller]
-fn survives_foreign_keys(prepare: &str, line: &str) {
-    let mut core = Core::new();
+fn survives_foreign_keys(core: &mut Core, prepare: &str, line: &str) {
+    core.flush();
     core.all(prepare);
     let mut names: Vec<String> = core.dump().0.into_keys().collect();
     core.ok(line);
@@ -1221,14 +724,14 @@ fn survives_foreign_keys(prepare: &str, line: &str) {
                     _ => vec![words(&reply).join(" ")],
                 };
                 if answers.iter().all(|row| row.starts_with("invalid")) {
-                    assert_eq!(core.dump(), before, "{name}: {answers:?}");
-                    assert!(core.events().is_empty(), "{name}: {answers:?}");
+                    assert_eq!(core.dump(), before, "{line}: {name}: {answers:?}");
+                    assert!(core.events().is_empty(), "{line}: {name}: {answers:?}");
                 }
             }
             Err(error) => {
-                assert_eq!(core.dump(), before, "{name}: {error}");
-                assert!(core.events().is_empty(), "{name}: {error}");
-                assert!(error.contains("Guard(): "), "{name}: {error}");
+                assert_eq!(core.dump(), before, "{line}: {name}: {error}");
+                assert!(core.events().is_empty(), "{line}: {name}: {error}");
+                assert!(error.contains("Guard(): "), "{line}: {name}: {error}");
             }
         }
     }
@@ -1237,224 +740,130 @@ fn survives_foreign_keys(prepare: &str, line: &str) {
 const JOBS: &str = r#"put 0 w q j K {} 0 tags ["t"]; pop 1 q w1 1; put 0 w q h K {} 0 tags ["t"]; put 0 w q d K {} 0 depends ["j"]; track 1 track j; track 1 track h; config.set 1 max-job-history 50"#;
 
 #[test]
-fn guard_put_survives_keys_of_a_wrong_type() {
-    survives_foreign_keys(
-        JOBS,
-        r#"guard.put 9 {"replace":true} 9 p j K {} 0 tags ["u"] depends ["h"]"#,
-    );
-    survives_foreign_keys(
-        JOBS,
-        r#"guard.put 9 {} 9 p n K {} 0 tags ["u"] depends ["h"]"#,
-    );
-    survives_foreign_keys(
-        JOBS,
-        r#"guard.put 9 {} 7 p n K {} 0 failed {"group":"G","when":5}"#,
-    );
+fn guarded_calls_survive_keys_of_a_wrong_type() {
+    let mut core = Core::new();
     let failed = format!("{JOBS}; fail 2 j w1 G M");
-    survives_foreign_keys(&failed, r#"guard.put 9 {"replace":true} 5 p j K {} 0"#);
-}
-
-#[test]
-fn guard_requeue_survives_keys_of_a_wrong_type() {
-    survives_foreign_keys(
-        JOBS,
-        r#"guard.requeue 9 {"from":["running"],"to":"p"} {"by":"ann"} j '' ''"#,
-    );
-    let failed = format!("{JOBS}; fail 2 j w1 G M");
-    survives_foreign_keys(&failed, "guard.requeue 9 {} {\"by\":\"ann\"} j '' 50");
     let complete = format!("{JOBS}; complete 2 j w1 q {{}}");
-    survives_foreign_keys(
-        &complete,
-        r#"guard.requeue 9 {"from":["complete"]} '' j '' ''"#,
-    );
-}
-
-#[test]
-fn guard_cancel_survives_keys_of_a_wrong_type() {
-    for policy in ["refuse", "cancel", "release"] {
-        survives_foreign_keys(JOBS, &format!("guard.cancel 9 {policy} j '' d ''"));
-        survives_foreign_keys(JOBS, &format!("guard.cancel 9 {policy} j ''"));
-        let failed = format!("{JOBS}; fail 2 j w1 G M");
-        survives_foreign_keys(&failed, &format!("guard.cancel 9 {policy} j '' d ''"));
+    for line in [
+        r#"guard.put 9 {"replace":true} 9 p j K {} 0 tags ["u"] depends ["h"]"#,
+        r#"guard.put 9 {} 9 p n K {} 0 tags ["u"] depends ["h"]"#,
+        r#"guard.put 9 {} 7 p n K {} 0 failed {"group":"G","when":5}"#,
+        r#"guard.requeue 9 {"from":["running"],"to":"p"} {"by":"ann"} j '' ''"#,
+        r#"guard.depends 9 d '' {"by":"ann"} h"#,
+        "guard.cancel 9 refuse j ''",
+        "guard.cancel 9 cancel j ''",
+        "guard.cancel 9 release j ''",
+        "guard.cancel 9 refuse j '' d ''",
+        "guard.cancel 9 cancel j '' d ''",
+        "guard.cancel 9 release j '' d ''",
+    ] {
+        survives_foreign_keys(&mut core, JOBS, line);
     }
-}
-
-#[test]
-fn guard_depends_and_pause_survive_keys_of_a_wrong_type() {
-    survives_foreign_keys(JOBS, r#"guard.depends 9 d '' {"by":"ann"} h"#);
-    let mut core = Core::new();
-    for key in ["ql:pauses", "ql:paused_queues"] {
-        core.flush();
-        core.redis(&format!("SET {key} x"));
-        let error = core.refused("guard.pause 9 '' '' q");
-        assert!(error.contains("Guard(): "), "{error}");
+    for line in [
+        r#"guard.put 9 {"replace":true} 5 p j K {} 0"#,
+        r#"guard.requeue 9 {} {"by":"ann"} j '' 50"#,
+        "guard.cancel 9 refuse j '' d ''",
+        "guard.cancel 9 cancel j '' d ''",
+        "guard.cancel 9 release j '' d ''",
+    ] {
+        survives_foreign_keys(&mut core, &failed, line);
     }
+    let line = r#"guard.requeue 9 {"from":["complete"]} '' j '' ''"#;
+    survives_foreign_keys(&mut core, &complete, line);
 }
 
 #[test]
-fn one_key_of_a_wrong_type_affects_one_job_only() {
-    let mut core = Core::new();
-    core.all("put 0 w q j K {} 0; pop 1 q w1 1; fail 2 j w1 G M; put 0 w q k K {} 0; pop 1 q w1 1; fail 2 k w1 H M");
-    core.redis("DEL ql:f:G");
-    core.redis("SET ql:f:G x");
-    let answers = rows(&mut core, "guard.requeue 9 {} '' j '' '' k '' ''");
-    assert!(
-        answers[0].starts_with("invalid failed:2:3:q "),
-        "{answers:?}"
-    );
-    assert_eq!(answers[1], "done  waiting q");
-    assert_eq!(
-        (core.state("j"), core.state("k")),
-        ("failed".into(), "waiting".into())
-    );
+fn keys_of_a_wrong_type() {
+    Core::new().session(expect![[r#"
+        == One key of a wrong type affects one job only
+        put 0 w q j K {} 0; pop 1 q w1 1; fail 2 j w1 G M; put 0 w q k K {} 0; pop 1 q w1 1; fail 2 k w1 H M
+        DEL ql:f:G; SET ql:f:G x
+        guard.requeue 9 {} '' j '' '' k '' '' → invalid failed:2:3:q ql:f:G is no list · done '' waiting q
+        states j k → failed waiting
+
+        == A pause names keys of a wrong type
+        SET ql:pauses x
+        guard.pause 9 '' '' q → error Guard(): ql:pauses is no hash
+        DEL ql:pauses; SET ql:paused_queues x
+        guard.pause 9 '' '' q → error Guard(): ql:paused_queues is no set
+    "#]]);
 }
 
 // call
 
-/// The one row of a reply of guard.call, as words.
-#[track_caller]
-fn called(core: &mut Core, line: &str) -> Vec<String> {
-    let reply = core.ok(line);
-    words(&Reply::List(reply.list().to_vec()))
-}
-
 #[test]
-fn a_guarded_call_does_what_the_command_does_and_records_it_in_the_history() {
-    let mut core = Core::new();
-    core.all("put 0 w q a K {} 0; pop 1 q w1 1");
-    core.events();
-    let mark = mark(&mut core, "a");
-    let line = format!(r#"guard.call 5 a {mark} {{"verb":"timeout"}} timeout a"#);
-    assert_eq!(called(&mut core, &line), ["done", "", "-"]);
-    assert_eq!(core.state("a"), "stalled");
-    assert_eq!(
-        core.published(),
-        [
-            r#"ql:w:w1 {"jid":"a","event":"lock_lost","worker":"w1"}"#,
-            r#"ql:log {"jid":"a","event":"lock_lost","worker":"w1"}"#
-        ]
-    );
-    assert_eq!(
-        core.history("a")[2..],
-        [r#"[5,"timed-out"]"#, r#"[5,"cli",{"verb":"timeout"}]"#]
-    );
-}
+fn guarded_calls() {
+    Core::new().session(expect![[r#"
+        == A guarded call does what the command does and records it in the history
+        put 0 w q a K {} 0; pop 1 q w1 1; events
+        guard.call 5 a running:1:2:q {"verb":"timeout"} timeout a → done '' nil
+        states a → stalled
+        events →
+            * ql:w:w1 {"jid":"a","event":"lock_lost","worker":"w1"}
+            * ql:log {"jid":"a","event":"lock_lost","worker":"w1"}
+        history a → [0,"put",{"q":"q"}] · [1,"popped",{"worker":"w1"}] · [5,"timed-out"] · [5,"cli",{"verb":"timeout"}]
 
-#[test]
-fn a_guarded_call_answers_numbers_and_documents_as_text() {
-    let mut core = Core::new();
-    core.all("put 0 w q a K {} 0; put 0 w q b K {} 0; pop 1 q w1 1");
-    let line = "guard.call 5 a '' '' priority a 7";
-    assert_eq!(called(&mut core, line), ["done", "", "7"]);
-    let line = "guard.call 5 a '' '' tag add a x y";
-    assert_eq!(called(&mut core, line), ["done", "", r#"["x","y"]"#]);
-    let line = "guard.call 5 a '' '' track track a";
-    assert_eq!(called(&mut core, line), ["done", "", "1"]);
-    let line = "guard.call 5 b '' '' retry b q w1";
-    assert_eq!(called(&mut core, line), ["done", "", "4"]);
-}
+        == A guarded call answers numbers and documents as text
+        put 0 w q a K {} 0; put 0 w q b K {} 0; pop 1 q w1 1
+        guard.call 5 a '' '' priority a 7 → done '' 7
+        guard.call 5 a '' '' tag add a x y → done '' ["x","y"]
+        guard.call 5 a '' '' track track a → done '' 1
+        guard.call 5 b '' '' retry b q w1 → done '' 4
 
-#[test]
-fn tags_are_replaced_in_one_call_with_one_note() {
-    let mut core = Core::new();
-    core.ok(r#"put 0 w q a K {} 0 tags ["new","eu"]"#);
-    let seen = mark(&mut core, "a");
-    let line = format!(r#"guard.call 5 a {seen} {{"verb":"tag"}} tag swap a 2 new gone seen add"#);
-    assert_eq!(
-        called(&mut core, &line),
-        ["done", "", r#"["eu","seen","add"]"#]
-    );
-    assert_eq!(core.history("a")[1..], [r#"[5,"cli",{"verb":"tag"}]"#]);
-    assert_eq!(core.ok("tag 6 get new").text(), r#"{"total":0,"jobs":{}}"#);
-    let line = "guard.call 5 a '' '' tag swap a 1 eu";
-    assert_eq!(called(&mut core, line), ["done", "", r#"["seen","add"]"#]);
-}
+        == Tags are replaced in one call with one note
+        put 0 w q a K {} 0 tags ["new","eu"]
+        guard.call 5 a waiting:0:1:q {"verb":"tag"} tag swap a 2 new gone seen add → done '' ["eu","seen","add"]
+        history a → [0,"put",{"q":"q"}] · [5,"cli",{"verb":"tag"}]
+        tag 6 get new → {"jobs":{},"total":0}
+        guard.call 5 a '' '' tag swap a 1 eu → done '' ["seen","add"]
 
-#[test]
-fn a_guarded_call_leaves_a_job_that_changed_as_it_is() {
-    let mut core = Core::new();
-    core.ok("put 0 w q a K {} 0");
-    let seen = mark(&mut core, "a");
-    core.ok("log 3 a looked");
-    let now = mark(&mut core, "a");
-    let before = core.dump();
-    let line = format!(r#"guard.call 5 a {seen} {{"verb":"priority"}} priority a 7"#);
-    assert_eq!(called(&mut core, &line), ["state_changed", &now]);
-    let line = "guard.call 5 nobody '' '' priority nobody 7";
-    assert_eq!(called(&mut core, line), ["gone", ""]);
-    assert_eq!(before, core.dump());
-}
+        == A guarded call leaves a job that changed as it is
+        put 0 w q a K {} 0
+        log 3 a looked; remember
+        guard.call 5 a waiting:0:1:q {"verb":"priority"} priority a 7 → state_changed waiting:3:2:q
+        guard.call 5 nobody '' '' priority nobody 7 → gone ''
+        unchanged
 
-#[test]
-fn a_job_deleted_by_the_call_gets_no_note() {
-    let mut core = Core::new();
-    core.all("config.set 0 jobs-history -1; put 0 w q a K {} 0; pop 1 q w1 1");
-    let line = r#"guard.call 5 a '' {"verb":"complete"} complete a w1 q {}"#;
-    assert_eq!(called(&mut core, line), ["done", "", "complete"]);
-    assert!(!core.dump().has("ql:j:a-history"));
-}
+        == A job deleted by the call gets no note
+        config.set 0 jobs-history -1; put 0 w q a K {} 0; pop 1 q w1 1
+        guard.call 5 a '' {"verb":"complete"} complete a w1 q {} → done '' complete
+        EXISTS ql:j:a-history → :0
 
-#[test]
-fn a_guarded_command_refuses_with_its_own_message() {
-    let mut core = Core::new();
-    core.ok("put 0 w q a K {} 0");
-    let before = core.dump();
-    let error = core.refused(r#"guard.call 5 a '' {"verb":"fail"} fail a w1 G M"#);
-    assert!(
-        error.contains("Fail(): Job anot currently running: waiting"),
-        "{error}"
-    );
-    for line in [
-        "guard.call 5",
-        "guard.call 5 a",
-        "guard.call 5 a ''",
-        "guard.call 5 a '' ''",
-        "guard.call 5 a '' '' cancel a",
-        "guard.call 5 a '' '' read a",
-        "guard.call 5 a '' '' put w q a K {} 0",
-        "guard.call 5 a '' '' priority b 7",
-        "guard.call 5 a '' '' priority",
-        "guard.call 5 a '' '' timeout a b",
-        "guard.call 5 a '' '' tag get a",
-        "guard.call 5 a '' '' tag add b x",
-        "guard.call 5 a '' '' tag swap a",
-        "guard.call 5 a '' '' tag swap a 2 x",
-        "guard.call 5 a '' '' tag swap a -1 x",
-        "guard.call 5 a '' '' tag swap a 0.5 x",
-        "guard.call 5 a '' '' tag swap a nan x",
-        "guard.call 5 a '' '' tag swap b 1 x y",
-        "guard.call 5 a '' '' track track b",
-        "guard.call 5 a '' [] priority a 7",
-    ] {
-        let error = core.refused(line);
-        assert!(error.contains("Guard(): "), "{line}: {error}");
-    }
-    assert_eq!(before, core.dump());
-}
+        == A guarded command refuses with its own message
+        put 0 w q a K {} 0; remember
+        guard.call 5 a '' {"verb":"fail"} fail a w1 G M → error Fail(): Job anot currently running: waiting
+        guard.call 5 → error Guard(): jid or mark missing
+        guard.call 5 a → error Guard(): jid or mark missing
+        guard.call 5 a '' → error Guard(): note missing
+        guard.call 5 a '' '' → error Guard(): no command that may be guarded: nil
+        guard.call 5 a '' '' cancel a → error Guard(): no command that may be guarded: cancel
+        guard.call 5 a '' '' read a → error Guard(): no command that may be guarded: read
+        guard.call 5 a '' '' put w q a K {} 0 → error Guard(): no command that may be guarded: put
+        guard.call 5 a '' '' priority b 7 → error Guard(): another job than a
+        guard.call 5 a '' '' priority → error Guard(): another job than a
+        guard.call 5 a '' '' timeout a b → error Guard(): another job than a
+        guard.call 5 a '' '' tag get a → error Guard(): only tag add, tag remove and tag swap
+        guard.call 5 a '' '' tag add b x → error Guard(): another job than a
+        guard.call 5 a '' '' tag swap a → error Guard(): how many tags go is wrong
+        guard.call 5 a '' '' tag swap a 2 x → error Guard(): how many tags go is wrong
+        guard.call 5 a '' '' tag swap a -1 x → error Guard(): how many tags go is wrong
+        guard.call 5 a '' '' tag swap a 0.5 x → error Guard(): how many tags go is wrong
+        guard.call 5 a '' '' tag swap a nan x → error Guard(): how many tags go is wrong
+        guard.call 5 a '' '' tag swap b 1 x y → error Guard(): another job than a
+        guard.call 5 a '' '' track track b → error Guard(): another job than a
+        guard.call 5 a '' [] priority a 7 → error Guard(): note must be a JSON object
+        unchanged
 
-#[test]
-fn a_guarded_call_does_not_touch_a_job_whose_history_is_not_a_list() {
-    let mut core = Core::new();
-    core.ok("put 0 w q a K {} 0");
-    core.redis("DEL ql:j:a-history");
-    core.redis("SET ql:j:a-history x");
-    let before = core.dump();
-    let row = called(&mut core, r#"guard.call 5 a '' {"verb":"x"} priority a 7"#);
-    assert_eq!(row[0], "invalid");
-    assert_eq!(before, core.dump());
-}
+        == A guarded call does not touch a job whose history is not a list
+        put 0 w q a K {} 0; DEL ql:j:a-history; SET ql:j:a-history x; remember
+        guard.call 5 a '' {"verb":"x"} priority a 7 → invalid waiting:-:0:q ql:j:a-history is no list
+        unchanged
 
-#[test]
-fn a_guarded_complete_without_data_keeps_the_data() {
-    let mut core = Core::new();
-    core.all(r#"put 0 w q j K {"l":[],"n":1.10} 0; put 0 w q k K {} 0; pop 1 q w1 2"#);
-    let seen = mark(&mut core, "j");
-    core.ok(&format!("guard.call 9 j {seen} '' complete j w1 q ''"));
-    assert_eq!(core.field("j", "state").as_deref(), Some("complete"));
-    assert_eq!(
-        core.field("j", "data").as_deref(),
-        Some(r#"{"l":[],"n":1.10}"#)
-    );
-    core.ok("guard.call 9 k '' '' complete k w1 q [2]");
-    assert_eq!(core.field("k", "data").as_deref(), Some("[2]"));
+        == A guarded complete without data keeps the data
+        put 0 w q j K {"l":[],"n":1.10} 0; put 0 w q k K {} 0; pop 1 q w1 2
+        guard.call 9 j running:1:2:q '' complete j w1 q ''
+        HMGET ql:j:j state data → complete {"l":[],"n":1.1}
+        guard.call 9 k '' '' complete k w1 q [2]
+        HGET ql:j:k data → [2]
+    "#]]);
 }

@@ -1,16 +1,15 @@
 //! What put, requeue, complete, fail, retry, heartbeat, timeout, cancel, priority, log and get do
 //! to a job, one fact per test.
 
+use expect_test::expect;
 use serde_json::json;
 
 use crate::support::core::{Core, Reply, short};
 
-/// A database with job `j` of queue `q`, held by `w1` since 10.
-fn held() -> Core {
-    let mut core = Core::new();
+/// Fills an empty database with job `j` of queue `q`, held by `w1` since 10.
+fn hold(core: &mut Core) {
+    core.flush();
     core.all("put 0 w q j K {} 0; pop 10 q w1 1");
-    core.events();
-    core
 }
 
 fn sets(core: &mut Core, jid: &str) -> Vec<String> {
@@ -25,56 +24,109 @@ fn sets(core: &mut Core, jid: &str) -> Vec<String> {
 // put
 
 #[test]
-fn a_new_job_has_the_defaults_and_no_other_fields() {
-    let mut core = Core::new();
-    core.ok("put 1352375211.623456 w q j K {} 0");
-    let hash = core.dump().hash("ql:j:j");
-    let names: Vec<&str> = hash.keys().map(String::as_str).collect();
-    let wanted = [
-        "data",
-        "expires",
-        "jid",
-        "klass",
-        "priority",
-        "queue",
-        "remaining",
-        "retries",
-        "state",
-        "tags",
-        "time",
-        "worker",
-    ];
-    assert_eq!(names, wanted);
-    assert_eq!(hash["time"], "1352375211.62345600128173828125");
-    assert_eq!(
-        (hash["tags"].as_str(), hash["expires"].as_str()),
-        ("{}", "0")
-    );
-    assert_eq!(
-        (hash["retries"].as_str(), hash["remaining"].as_str()),
-        ("5", "5")
-    );
-}
+fn jobs_are_put_and_requeued() {
+    Core::new().session(expect![[r#"
+        == The JSON of a job has all its fields, and empty arrays are objects
+        put 1.5 w q j K [] 0
+        get 2 j → {"data":"[]","dependencies":{},"dependents":{},"expires":0,"failure":{},"history":[{"q":"q","what":"put","when":1}],"jid":"j","klass":"K","priority":0,"queue":"q","remaining":5,"retries":5,"spawned_from_jid":false,"state":"waiting","tags":{},"tracked":false,"worker":""}
+        put 2 w q often K {} 0 retries 12.5 priority -3
+        get 2 often | retries remaining priority → 12.5 12 -3
 
-#[test]
-fn job_json_has_all_its_fields_and_empty_arrays_are_objects() {
-    let mut core = Core::new();
-    core.ok("put 1.5 w q j K [] 0");
-    assert_eq!(
-        core.json("get 2 j"),
-        json!({
-            "jid": "j", "klass": "K", "state": "waiting", "queue": "q", "worker": "",
-            "tracked": false, "priority": 0, "expires": 0, "retries": 5, "remaining": 5,
-            "data": "[]", "tags": {}, "history": [{"when": 1, "what": "put", "q": "q"}],
-            "failure": {}, "spawned_from_jid": false, "dependents": {}, "dependencies": {},
-        })
-    );
-    core.ok("put 2 w q often K {} 0 retries 12.5 priority -3");
-    let job = core.json("get 2 often");
-    assert_eq!(
-        (&job["retries"], &job["remaining"], &job["priority"]),
-        (&json!(12.5), &json!(12), &json!(-3))
-    );
+        == Putting again keeps options that are not given
+        put 0 w q j K {} 0 priority 3 tags ["x"] retries 2; put 1 w q2 j K2 [] 0
+        get 2 j | priority tags retries klass queue → 3 ["x"] 2 K2 q2
+        sets j → q2-work
+
+        == Putting again restores all retries
+        put 0 w q j K {} 0 retries 3; pop 1 q w1 1; retry 2 j q w1
+        HGET ql:j:j remaining → 2
+        put 3 w q j K {} 0
+        HGET ql:j:j remaining → 3
+
+        == A repeated option counts with its last value and unknown ones are ignored
+        put 0 w q j K {} 0 priority x priority 4 interval 5 replace 0
+        get 1 j | priority → 4
+
+        == A delay that is not positive means immediately
+        put 0 w q a K {} 0; put 0 w q b K {} -5; put 0 w q c K {} 0.5
+        states a b c → waiting waiting scheduled
+        score ql:q:q-scheduled c → 0.5
+
+        == Putting a job that another worker holds notifies that worker
+        put 0 w q j K {} 0; pop 10 q w1 1; events; put 20 w2 q j K {} 0
+        events →
+            * ql:log {"jid":"j","event":"put","queue":"q"}
+            * ql:w:w1 {"jid":"j","event":"lock_lost","worker":"w1"}
+            * ql:log {"jid":"j","event":"lock_lost","worker":"w1"}
+        HGET ql:j:j worker → ''
+        EXISTS ql:w:w1:jobs → :0
+        heartbeat 21 j w1 → error Heartbeat(): Job j not currently running: waiting
+
+        == D-28: a put by the holder notifies no worker
+        put 0 w q j K {} 0; pop 10 q w1 1; events; put 20 w1 q j K {} 0
+        events →
+            * ql:log {"jid":"j","event":"put","queue":"q"}
+
+        == Putting a complete job removes it from the complete jobs
+        put 0 w q j K {} 0; pop 10 q w1 1; complete 11 j w1 q {}; put 12 w q j K {} 0
+        EXISTS ql:completed → :0
+        states j → waiting
+
+        == Putting a failed job keeps its failure readable until completion
+        put 0 w q j K {} 0; pop 10 q w1 1; fail 11 j w1 G M; put 12 w q j K {} 0
+        get 13 j | failure.group → G
+        EXISTS ql:failures → :0
+        pop 14 q w1 1; complete 15 j w1 q {}
+        get 16 j | failure → {}
+
+        == A queue is listed with the time it was first seen
+        put 5 w q a K {} 0; put 9 w q b K {} 0
+        score ql:queues q → 5
+
+        == A tracked job is announced last
+        put 0 w q j K {} 0; track 0 track j; events; put 1 w q j K {} 0
+        events →
+            * ql:log {"jid":"j","event":"put","queue":"q"}
+            * ql:put j
+
+        == D-38: a put with a bad option leaves the tags
+        put 0 w q j K {} 0 tags ["x"]
+        put 1 w q j K {} 0 retries x → error Put(): Arg "retries" not a number: x
+        put 1 w q j K {} 0 tags {] → error Expected object key string but found T_ARR_END at character 2
+        get 2 j | tags → ["x"]
+        tag 2 get x | jobs → ["j"]
+
+        == D-79: empty names are names
+        put 0 '' '' '' '' {} 0
+        pop 1 '' '' 1 | jid → ""
+        complete 2 '' '' '' {} → complete
+
+        == An empty object is an empty list and blanks are ignored
+        put 0 w q a K {} 0 tags ["x"]; put 0 w q a K {} 0 tags {} depends {}
+        get 1 a | tags → {}
+        put 0 w q a K {} 0 tags ' [ "x" ] ' depends '  [ ] '
+        get 1 a | tags → ["x"]
+        recur 0 q r K {} interval 60 1000 tags {}; pop 2 q w1 1
+        complete 3 a w1 q {} next q depends {} → waiting
+
+        == Requeue is put for existing jobs
+        put 0 w q j K {} 0 tags ["x"]
+        requeue 1 w q2 j K2 [1] 0 priority 2 tags [] retries 1 depends [] → j
+        get 2 j | queue tags priority → q2 {} 2
+
+        == A new job has the defaults and no other fields
+        put 1352375211.623456 w q j K {} 0
+        HGETALL ql:j:j → jid j klass K data {} priority 0 tags {} state waiting worker '' expires 0 queue q retries 5 remaining 5 time 1352375211.62345600128173828125
+
+        == D-25: a retried job still names its last worker, which is notified of a put
+        put 0 w q j K {} 0; pop 10 q w1 1; retry 11 j q w1
+        get 12 j | worker expires → w1 70
+        events; put 13 w2 q j K {} 0
+        events →
+            * ql:log {"jid":"j","event":"put","queue":"q"}
+            * ql:w:w1 {"jid":"j","event":"lock_lost","worker":"w1"}
+            * ql:log {"jid":"j","event":"lock_lost","worker":"w1"}
+    "#]]);
 }
 
 #[test]
@@ -98,150 +150,6 @@ fn data_is_stored_byte_for_byte() {
             .unwrap();
         assert_eq!(core.field("j", "data").as_deref(), Some(data));
     }
-}
-
-#[test]
-fn putting_again_keeps_options_that_are_not_given() {
-    let mut core = Core::new();
-    core.ok(r#"put 0 w q j K {} 0 priority 3 tags ["x"] retries 2"#);
-    core.ok("put 1 w q2 j K2 [] 0");
-    let job = core.json("get 2 j");
-    assert_eq!(
-        (&job["priority"], &job["tags"], &job["retries"]),
-        (&json!(3), &json!(["x"]), &json!(2))
-    );
-    assert_eq!((&job["klass"], &job["queue"]), (&json!("K2"), &json!("q2")));
-    assert_eq!(sets(&mut core, "j"), ["ql:q:q2-work"]);
-}
-
-#[test]
-fn putting_again_restores_all_retries() {
-    let mut core = Core::new();
-    core.all("put 0 w q j K {} 0 retries 3; pop 1 q w1 1; retry 2 j q w1");
-    assert_eq!(core.field("j", "remaining").as_deref(), Some("2"));
-    core.ok("put 3 w q j K {} 0");
-    assert_eq!(core.field("j", "remaining").as_deref(), Some("3"));
-}
-
-#[test]
-fn a_repeated_option_counts_with_its_last_value_and_unknown_ones_are_ignored() {
-    let mut core = Core::new();
-    core.ok("put 0 w q j K {} 0 priority x priority 4 interval 5 replace 0");
-    assert_eq!(core.json("get 1 j")["priority"], 4);
-}
-
-#[test]
-fn a_delay_that_is_not_positive_means_immediately() {
-    let mut core = Core::new();
-    core.all("put 0 w q a K {} 0; put 0 w q b K {} -5; put 0 w q c K {} 0.5");
-    assert_eq!(
-        (core.state("a"), core.state("b")),
-        ("waiting".into(), "waiting".into())
-    );
-    assert_eq!(core.state("c"), "scheduled");
-    assert_eq!(core.score("ql:q:q-scheduled", "c"), Some(0.5));
-}
-
-#[test]
-fn putting_a_job_that_another_worker_holds_notifies_that_worker() {
-    let mut core = held();
-    core.ok("put 20 w2 q j K {} 0");
-    assert_eq!(
-        core.published(),
-        [
-            r#"ql:log {"jid":"j","event":"put","queue":"q"}"#,
-            r#"ql:w:w1 {"jid":"j","event":"lock_lost","worker":"w1"}"#,
-            r#"ql:log {"jid":"j","event":"lock_lost","worker":"w1"}"#,
-        ]
-    );
-    assert_eq!(core.field("j", "worker").as_deref(), Some(""));
-    assert!(!core.dump().has("ql:w:w1:jobs"));
-    let error = core.refused("heartbeat 21 j w1");
-    assert!(error.contains("not currently running: waiting"), "{error}");
-}
-
-#[test]
-fn d_28_a_put_by_the_holder_notifies_no_worker() {
-    let mut core = held();
-    core.ok("put 20 w1 q j K {} 0");
-    assert_eq!(
-        core.published(),
-        [r#"ql:log {"jid":"j","event":"put","queue":"q"}"#]
-    );
-}
-
-#[test]
-fn d_25_a_retried_job_still_names_its_last_worker_which_is_notified_of_a_put() {
-    let mut core = held();
-    core.ok("retry 11 j q w1");
-    let job = core.json("get 12 j");
-    assert_eq!(
-        (&job["worker"], &job["expires"]),
-        (&json!("w1"), &json!(70))
-    );
-    core.ok("put 13 w2 q j K {} 0");
-    assert!(
-        core.published()
-            .contains(&r#"ql:w:w1 {"jid":"j","event":"lock_lost","worker":"w1"}"#.into())
-    );
-}
-
-#[test]
-fn putting_a_complete_job_removes_it_from_the_complete_jobs() {
-    let mut core = held();
-    core.all("complete 11 j w1 q {}; put 12 w q j K {} 0");
-    assert!(!core.dump().has("ql:completed"));
-    assert_eq!(core.state("j"), "waiting");
-}
-
-#[test]
-fn putting_a_failed_job_keeps_its_failure_readable_until_completion() {
-    let mut core = held();
-    core.all("fail 11 j w1 G M; put 12 w q j K {} 0");
-    assert_eq!(core.json("get 13 j")["failure"]["group"], "G");
-    assert!(!core.dump().has("ql:failures"));
-    core.all("pop 14 q w1 1; complete 15 j w1 q {}");
-    assert_eq!(core.json("get 16 j")["failure"], json!({}));
-}
-
-#[test]
-fn a_queue_is_listed_with_the_time_it_was_first_seen() {
-    let mut core = Core::new();
-    core.all("put 5 w q a K {} 0; put 9 w q b K {} 0");
-    assert_eq!(core.score("ql:queues", "q"), Some(5.0));
-}
-
-#[test]
-fn a_tracked_job_is_announced_last() {
-    let mut core = Core::new();
-    core.all("put 0 w q j K {} 0; track 0 track j");
-    core.events();
-    core.ok("put 1 w q j K {} 0");
-    assert_eq!(
-        core.published(),
-        [
-            r#"ql:log {"jid":"j","event":"put","queue":"q"}"#,
-            "ql:put j"
-        ]
-    );
-}
-
-#[test]
-fn d_38_a_put_with_a_bad_option_leaves_the_tags() {
-    let mut core = Core::new();
-    core.ok(r#"put 0 w q j K {} 0 tags ["x"]"#);
-    core.refused("put 1 w q j K {} 0 retries x");
-    core.refused("put 1 w q j K {} 0 tags {]");
-    assert_eq!(core.json("get 2 j")["tags"], json!(["x"]));
-    assert_eq!(core.json("tag 2 get x")["jobs"], json!(["j"]));
-}
-
-#[test]
-fn d_79_empty_names_are_names() {
-    let mut core = Core::new();
-    core.ok("put 0 '' '' '' '' {} 0");
-    assert_eq!(core.jids("pop 1 '' '' 1"), [""]);
-    assert_eq!(core.ok("complete 2 '' '' '' {}").text(), "complete");
 }
 
 #[test]
@@ -277,176 +185,77 @@ fn the_time_may_be_any_number_that_lua_reads() {
     }
 }
 
-#[test]
-fn an_empty_object_is_an_empty_list_and_blanks_are_ignored() {
-    let mut core = Core::new();
-    core.ok(r#"put 0 w q a K {} 0 tags ["x"]"#);
-    core.ok("put 0 w q a K {} 0 tags {} depends {}");
-    assert_eq!(core.json("get 1 a")["tags"], json!({}));
-    core.ok(r#"put 0 w q a K {} 0 tags ' [ "x" ] ' depends '  [ ] '"#);
-    assert_eq!(core.json("get 1 a")["tags"], json!(["x"]));
-    core.ok("recur 0 q r K {} interval 60 1000 tags {}");
-    core.ok("pop 2 q w1 1");
-    assert_eq!(
-        core.ok("complete 3 a w1 q {} next q depends {}").text(),
-        "waiting"
-    );
-}
-
-// requeue
-
-#[test]
-fn requeue_is_put_for_existing_jobs() {
-    let mut core = Core::new();
-    core.ok(r#"put 0 w q j K {} 0 tags ["x"]"#);
-    assert_eq!(
-        core.ok(r#"requeue 1 w q2 j K2 [1] 0 priority 2 tags [] retries 1 depends []"#)
-            .text(),
-        "j"
-    );
-    let job = core.json("get 2 j");
-    assert_eq!(
-        (&job["queue"], &job["tags"], &job["priority"]),
-        (&json!("q2"), &json!({}), &json!(2))
-    );
-}
-
 // complete
 
 #[test]
-fn a_completed_job_has_no_lock_and_no_worker() {
-    let mut core = held();
-    assert_eq!(
-        core.ok(r#"complete 12.5 j w1 q {"done":1}"#).text(),
-        "complete"
-    );
-    let job = core.json("get 13 j");
-    assert_eq!(
-        (&job["state"], &job["queue"], &job["worker"]),
-        (&json!("complete"), &json!(""), &json!(""))
-    );
-    assert_eq!(
-        (&job["data"], &job["expires"]),
-        (&json!(r#"{"done":1}"#), &json!(0))
-    );
-    assert_eq!(
-        core.history("j").last().map(String::as_str),
-        Some(r#"[12,"done"]"#)
-    );
-    assert_eq!(
-        core.published(),
-        [r#"ql:log {"jid":"j","event":"completed","queue":"q"}"#]
-    );
-}
+fn jobs_are_completed() {
+    Core::new().session(expect![[r#"
+        == A completed job has no lock and no worker
+        put 0 w q j K {} 0; pop 10 q w1 1; events
+        complete 12.5 j w1 q {"done":1} → complete
+        get 13 j | state queue worker data expires → complete "" "" "{\"done\":1}" 0
+        history j → [0,"put",{"q":"q"}] · [10,"popped",{"worker":"w1"}] · [12,"done"]
+        events →
+            * ql:log {"jid":"j","event":"completed","queue":"q"}
 
-#[test]
-fn the_holder_may_complete_under_an_expired_lock() {
-    let mut core = held();
-    core.ok("pop 5000 q w2 1");
-    assert_eq!(core.ok("complete 5005 j w1 q {}").text(), "complete");
-}
+        == The holder may complete under an expired lock
+        put 0 w q j K {} 0; pop 10 q w1 1; pop 5000 q w2 1
+        complete 5005 j w1 q {} → complete
 
-#[test]
-fn advancing_publishes_completed_before_the_log() {
-    let mut core = held();
-    core.ok("track 10 track j");
-    core.events();
-    assert_eq!(core.ok("complete 12 j w1 q {} next q2").text(), "waiting");
-    assert_eq!(
-        core.published(),
-        [
-            "ql:completed j",
-            r#"ql:log {"jid":"j","to":"q2","event":"advanced","queue":"q"}"#
-        ]
-    );
-    assert_eq!(
-        core.history("j")[2..],
-        [r#"[12,"done"]"#, r#"[12,"put",{"q":"q2"}]"#]
-    );
-}
+        == Advancing publishes completed before the log
+        put 0 w q j K {} 0; pop 10 q w1 1; track 10 track j; events
+        complete 12 j w1 q {} next q2 → waiting
+        events →
+            * ql:completed j
+            * ql:log {"jid":"j","to":"q2","event":"advanced","queue":"q"}
+        history j → [0,"put",{"q":"q"}] · [10,"popped",{"worker":"w1"}] · [12,"done"] · [12,"put",{"q":"q2"}]
 
-#[test]
-fn clients_send_delay_and_depends_always() {
-    let mut core = held();
-    assert_eq!(
-        core.ok("complete 12 j w1 q {} next q2 delay 0 depends []")
-            .text(),
-        "waiting"
-    );
-}
+        == Clients send delay and depends always
+        put 0 w q j K {} 0; pop 10 q w1 1
+        complete 12 j w1 q {} next q2 delay 0 depends [] → waiting
 
-#[test]
-fn d_33_a_next_without_a_queue_completes_the_job() {
-    let mut core = held();
-    assert_eq!(core.ok("complete 12 j w1 q {} next").text(), "complete");
-}
+        == D-33: a next without a queue completes the job
+        put 0 w q j K {} 0; pop 10 q w1 1
+        complete 12 j w1 q {} next → complete
 
-#[test]
-fn d_29_advancing_with_a_delay_makes_the_job_scheduled() {
-    let mut core = held();
-    assert_eq!(
-        core.ok("complete 12 j w1 q {} next q2 delay 10").text(),
-        "scheduled"
-    );
-    assert_eq!(core.state("j"), "scheduled");
-    assert_eq!(core.score("ql:q:q2-scheduled", "j"), Some(22.0));
-}
+        == D-29: advancing with a delay makes the job scheduled
+        put 0 w q j K {} 0; pop 10 q w1 1
+        complete 12 j w1 q {} next q2 delay 10 → scheduled
+        states j → scheduled
+        score ql:q:q2-scheduled j → 22
 
-#[test]
-fn d_30_advancing_with_a_delay_and_satisfied_dependencies_schedules_the_job() {
-    let mut core = held();
-    let line = r#"complete 12 j w1 q {} next q2 delay 10 depends ["gone"]"#;
-    assert_eq!(core.ok(line).text(), "scheduled");
-    assert_eq!(sets(&mut core, "j"), ["ql:q:q2-scheduled"]);
-}
+        == D-30: advancing with a delay and satisfied dependencies schedules the job
+        put 0 w q j K {} 0; pop 10 q w1 1
+        complete 12 j w1 q {} next q2 delay 10 depends ["gone"] → scheduled
+        sets j → q2-scheduled
 
-#[test]
-fn d_70_advancing_with_a_dependency_on_itself_is_no_dependency() {
-    let mut core = held();
-    assert_eq!(
-        core.ok(r#"complete 12 j w1 q {} next q2 depends ["j"]"#)
-            .text(),
-        "waiting"
-    );
-}
+        == D-70: advancing with a dependency on itself is no dependency
+        put 0 w q j K {} 0; pop 10 q w1 1
+        complete 12 j w1 q {} next q2 depends ["j"] → waiting
 
-#[test]
-fn the_oldest_complete_jobs_expire_by_age_and_by_number() {
-    let mut core = Core::new();
-    core.ok("config.set 0 jobs-history-count 2");
-    for (at, jid) in ["a", "b", "c"].iter().enumerate() {
-        core.all(&format!(
-            "put {at} w q {jid} K {{}} 0; pop {at} q w1 1; complete {at} {jid} w1 q {{}}"
-        ));
-    }
-    assert_eq!(core.ok("jobs 9 complete").texts(), ["c", "b"]);
-    assert_eq!(core.ok("get 9 a"), Reply::Nil);
-    assert!(!core.dump().has("ql:j:a-history"));
-    core.ok("config.set 0 jobs-history 100");
-    core.all("put 200 w q d K {} 0; pop 200 q w1 1; complete 200 d w1 q {}");
-    assert_eq!(core.ok("jobs 201 complete").texts(), ["d"]);
-}
+        == The oldest complete jobs expire by age and by number
+        config.set 0 jobs-history-count 2; put 0 w q a K {} 0; pop 0 q w1 1; complete 0 a w1 q {}
+        put 1 w q b K {} 0; pop 1 q w1 1; complete 1 b w1 q {}; put 2 w q c K {} 0; pop 2 q w1 1
+        complete 2 c w1 q {}
+        jobs 9 complete → c b
+        get 9 a → nil
+        EXISTS ql:j:a-history → :0
+        config.set 0 jobs-history 100; put 200 w q d K {} 0; pop 200 q w1 1; complete 200 d w1 q {}
+        jobs 201 complete → d
 
-#[test]
-fn a_job_can_expire_while_it_is_completed() {
-    let mut core = held();
-    core.ok("put 10 w q k K {} 0 depends [\"j\"]");
-    core.ok("config.set 0 jobs-history -1");
-    assert_eq!(core.ok("complete 12 j w1 q {}").text(), "complete");
-    assert_eq!(core.ok("get 13 j"), Reply::Nil);
-    assert_eq!(core.state("k"), "waiting");
-}
+        == A job can expire while it is completed
+        put 0 w q j K {} 0; pop 10 q w1 1; put 10 w q k K {} 0 depends ["j"]; config.set 0 jobs-history -1
+        complete 12 j w1 q {} → complete
+        get 13 j → nil
+        states k → waiting
 
-#[test]
-fn d_11_an_invalid_old_job_does_not_stop_a_completion() {
-    let mut core = held();
-    core.ok("put 10 w q k K {} 0 depends [\"j\"]");
-    core.all("put 10 w p old K {} 0; pop 10 p w1 1; complete 10 old w1 p {}");
-    core.redis("HSET ql:j:old tags {]");
-    core.ok("config.set 0 jobs-history-count 1");
-    assert_eq!(core.ok("complete 12 j w1 q {}").text(), "complete");
-    assert_eq!(core.state("k"), "waiting");
-    assert_eq!(core.ok("get 13 old"), Reply::Nil);
+        == D-11: an invalid old job does not stop a completion
+        put 0 w q j K {} 0; pop 10 q w1 1; put 10 w q k K {} 0 depends ["j"]; put 10 w p old K {} 0; pop 10 p w1 1
+        complete 10 old w1 p {}; HSET ql:j:old tags {]; config.set 0 jobs-history-count 1
+        complete 12 j w1 q {} → complete
+        states k → waiting
+        get 13 old → nil
+    "#]]);
 }
 
 #[test]
@@ -465,50 +274,35 @@ fn d_75_at_most_a_thousand_jobs_expire_in_one_call() {
 // fail
 
 #[test]
-fn failing_keeps_the_queue_and_the_remaining_retries() {
-    let mut core = held();
-    assert_eq!(core.ok("fail 12.75 j w1 G M").text(), "j");
-    let job = core.json("get 13 j");
-    assert_eq!(
-        (&job["state"], &job["queue"], &job["worker"]),
-        (&json!("failed"), &json!("q"), &json!(""))
-    );
-    assert_eq!((&job["remaining"], &job["expires"]), (&json!(5), &json!(0)));
-    assert_eq!(
-        job["failure"],
-        json!({"group": "G", "message": "M", "when": 12, "worker": "w1"})
-    );
-    assert_eq!(core.field("j", "expires").as_deref(), Some(""));
-    assert_eq!(
-        core.history("j").last().unwrap(),
-        r#"[12,"failed",{"group":"G","worker":"w1"}]"#
-    );
-}
+fn jobs_fail() {
+    Core::new().session(expect![[r#"
+        == Failing keeps the queue and the remaining retries
+        put 0 w q j K {} 0; pop 10 q w1 1
+        fail 12.75 j w1 G M → j
+        get 13 j | state queue worker remaining expires failure → failed q "" 5 0 {"group":"G","message":"M","when":12,"worker":"w1"}
+        HGET ql:j:j expires → ''
+        history j → [0,"put",{"q":"q"}] · [10,"popped",{"worker":"w1"}] · [12,"failed",{"group":"G","worker":"w1"}]
 
-#[test]
-fn d_61_fail_and_heartbeat_store_the_text_they_were_given() {
-    let mut core = held();
-    let data = r#"{"b":[],"a":12345678901234567890,"c":"x/y"}"#;
-    core.ok(&format!("heartbeat 11 j w1 {data}"));
-    assert_eq!(core.field("j", "data").as_deref(), Some(data));
-    core.ok("heartbeat 11 j w1 []");
-    assert_eq!(core.field("j", "data").as_deref(), Some("[]"));
-    core.ok(&format!("fail 12 j w1 G M {data}"));
-    assert_eq!(core.field("j", "data").as_deref(), Some(data));
-}
+        == D-61: fail and heartbeat store the text they were given
+        put 0 w q j K {} 0; pop 10 q w1 1; heartbeat 11 j w1 {"b":[],"a":12345678901234567890,"c":"x/y"}
+        HGET ql:j:j data → {"a":12345678901234567890,"b":[],"c":"x/y"}
+        heartbeat 11 j w1 []
+        HGET ql:j:j data → []
+        fail 12 j w1 G M {"b":[],"a":12345678901234567890,"c":"x/y"}
+        HGET ql:j:j data → {"a":12345678901234567890,"b":[],"c":"x/y"}
 
-#[test]
-fn the_document_false_leaves_the_data_of_fail_and_heartbeat() {
-    let mut core = held();
-    core.ok("heartbeat 11 j w1 false");
-    assert_eq!(core.field("j", "data").as_deref(), Some("{}"));
-    core.ok("fail 12 j w1 G M false");
-    assert_eq!(core.field("j", "data").as_deref(), Some("{}"));
+        == The document `false` leaves the data of fail and heartbeat
+        put 0 w q j K {} 0; pop 10 q w1 1; heartbeat 11 j w1 false
+        HGET ql:j:j data → {}
+        fail 12 j w1 G M false
+        HGET ql:j:j data → {}
+    "#]]);
 }
 
 #[test]
 fn d_15_failing_with_an_over_range_number_does_not_lose_the_job() {
-    let mut core = held();
+    let mut core = Core::new();
+    hold(&mut core);
     for data in ["1e999", "[NaN]", "[-Infinity]"] {
         match core.run(&format!("fail 12 j w1 G M {data}")) {
             Ok(_) => {
@@ -524,84 +318,76 @@ fn d_15_failing_with_an_over_range_number_does_not_lose_the_job() {
 // retry
 
 #[test]
-fn a_retry_uses_one_retry_and_leaves_no_entry_in_the_history() {
-    let mut core = held();
-    assert_eq!(core.ok("retry 11 j q w1"), Reply::Int(4));
-    assert_eq!(core.history("j").len(), 2);
-    assert!(core.published().is_empty());
-    assert_eq!(sets(&mut core, "j"), ["ql:q:q-work"]);
-    assert_eq!(core.score("ql:q:q-work", "j"), Some(-11.0 / 1e10));
-}
+fn jobs_are_retried() {
+    Core::new().session(expect![[r#"
+        == A retry uses one retry and leaves no entry in the history
+        put 0 w q j K {} 0; pop 10 q w1 1; events
+        retry 11 j q w1 → :4
+        history j → [0,"put",{"q":"q"}] · [10,"popped",{"worker":"w1"}]
+        events → none
+        sets j → q-work
+        score ql:q:q-work j → -0.0000000011
 
-#[test]
-fn a_retry_with_group_and_message_stores_a_failure() {
-    let mut core = held();
-    core.ok("retry 11.5 j q w1 0 G M");
-    let job = core.json("get 12 j");
-    assert_eq!(
-        job["failure"],
-        json!({"group": "G", "message": "M", "when": 11, "worker": "w1"})
-    );
-    assert_eq!(job["state"], "waiting");
-    assert_eq!(core.json("failed 12"), json!({}));
-}
+        == A retry with group and message stores a failure
+        put 0 w q j K {} 0; pop 10 q w1 1; retry 11.5 j q w1 0 G M
+        get 12 j | failure state → {"group":"G","message":"M","when":11,"worker":"w1"} waiting
+        failed 12 → {}
 
-#[test]
-fn a_retry_with_only_a_group_stores_no_failure_until_it_is_exhausted() {
-    let mut core = Core::new();
-    core.all("put 0 w q j K {} 0 retries 1; pop 1 q w1 1; retry 2 j q w1 0 G");
-    assert_eq!(core.json("get 3 j")["failure"], json!({}));
-    core.ok("pop 3 q w1 1");
-    assert_eq!(core.ok("retry 4.5 j q w1 0 G"), Reply::Int(-1));
-    // D-26: whole seconds.
-    let message = "Job exhausted retries in queue \"q\"";
-    let failure = json!({"group": "G", "message": message, "when": 4, "worker": ""});
-    assert_eq!(core.json("get 5 j")["failure"], failure);
-    assert_eq!(core.json("failed 5"), json!({"G": 1}));
-}
+        == An exhausted retry of a tracked job is published but not logged
+        put 0 w q j K {} 0 retries 0; track 0 track j; pop 1 q w1 1; events
+        retry 2 j q w1 → :-1
+        events →
+            * ql:failed j
 
-#[test]
-fn an_exhausted_retry_of_a_tracked_job_is_published_but_not_logged() {
-    let mut core = Core::new();
-    core.all("put 0 w q j K {} 0 retries 0; track 0 track j; pop 1 q w1 1");
-    core.events();
-    assert_eq!(core.ok("retry 2 j q w1"), Reply::Int(-1));
-    assert_eq!(core.published(), ["ql:failed j"]);
-}
+        == D-18: a retry into another queue moves the job there
+        put 0 w q j K {} 0; pop 10 q w1 1
+        retry 11 j q2 w1 → :4
+        HGET ql:j:j queue → q2
+        sets j → q2-work
+        score ql:queues q2 → 11
+        pop 12 q2 w1 1
+        complete 13 j w1 q2 {} → complete
+        sets j → none
 
-#[test]
-fn d_18_a_retry_into_another_queue_moves_the_job_there() {
-    let mut core = held();
-    assert_eq!(core.ok("retry 11 j q2 w1"), Reply::Int(4));
-    assert_eq!(core.field("j", "queue").as_deref(), Some("q2"));
-    assert_eq!(sets(&mut core, "j"), ["ql:q:q2-work"]);
-    assert_eq!(core.score("ql:queues", "q2"), Some(11.0));
-    core.ok("pop 12 q2 w1 1");
-    assert_eq!(core.ok("complete 13 j w1 q2 {}").text(), "complete");
-    assert!(sets(&mut core, "j").is_empty());
-}
+        == D-18: an exhausted retry into another queue fails there
+        put 0 w q j K {} 0 retries 0; pop 1 q w1 1; retry 2 j q2 w1
+        HGET ql:j:j queue → q2
+        stats 2 q2 2 | failed → 1
+        cancel 3 j
+        stats 3 q2 2 | failed → 0
 
-#[test]
-fn d_18_an_exhausted_retry_into_another_queue_fails_there() {
-    let mut core = Core::new();
-    core.all("put 0 w q j K {} 0 retries 0; pop 1 q w1 1; retry 2 j q2 w1");
-    assert_eq!(core.field("j", "queue").as_deref(), Some("q2"));
-    assert_eq!(core.json("stats 2 q2 2")["failed"], 1);
-    core.ok("cancel 3 j");
-    assert_eq!(core.json("stats 3 q2 2")["failed"], 0);
+        == D-13: retries may be fractions
+        put 0 w q j K {} 0 retries 1.5; pop 1 q w1 1
+        HGET ql:j:j remaining → 1
+        get 1 j | retries → 1.5
+        retry 2 j q w1 → :0
+        pop 3 q w1 1; pop 100 q w2 1; pop 200 q w2 1
+        states j → failed
+        HSET ql:j:j remaining 1.5 state running worker w1
+        retry 201 j q w1 → :0
+
+        == A retry with only a group stores no failure until it is exhausted
+        put 0 w q j K {} 0 retries 1; pop 1 q w1 1; retry 2 j q w1 0 G
+        get 3 j | failure → {}
+        pop 3 q w1 1
+        -- D-26: whole seconds.
+        retry 4.5 j q w1 0 G → :-1
+        get 5 j | failure → {"group":"G","message":"Job exhausted retries in queue \"q\"","when":4,"worker":""}
+        failed 5 → {"G":1}
+    "#]]);
 }
 
 /// A job whose older scripts retried and popped it in queue `p`: its hash still names `q`.
-fn held_elsewhere() -> Core {
-    let mut core = held();
+fn hold_elsewhere(core: &mut Core) {
+    hold(core);
     core.ok("put 10 w p other K {} 0");
     core.redis("ZREM ql:q:q-locks j");
     core.redis("ZADD ql:q:p-locks 70 j");
-    core
 }
 
 #[test]
 fn d_18_a_job_that_an_older_script_runs_in_another_queue_leaves_it() {
+    let mut core = Core::new();
     for line in [
         "complete 11 j w1 q {}",
         "fail 11 j w1 G M",
@@ -609,7 +395,7 @@ fn d_18_a_job_that_an_older_script_runs_in_another_queue_leaves_it() {
         "cancel 11 j nope",
         "guard.cancel 11 refuse j ''",
     ] {
-        let mut core = held_elsewhere();
+        hold_elsewhere(&mut core);
         core.ok(line);
         assert!(sets(&mut core, "j").is_empty(), "{line}");
     }
@@ -622,7 +408,7 @@ fn d_18_a_job_that_an_older_script_runs_in_another_queue_leaves_it() {
         ("put 11 w1 q j K {} 0", "ql:q:q-work"),
         ("requeue 11 w1 p j K {} 0", "ql:q:p-work"),
     ] {
-        let mut core = held_elsewhere();
+        hold_elsewhere(&mut core);
         core.ok(line);
         assert_eq!(sets(&mut core, "j"), [set], "{line}");
     }
@@ -648,8 +434,9 @@ fn a_job_that_is_only_in_a_throttled_set_leaves_it() {
 
 #[test]
 fn d_18_a_job_that_waits_in_several_sets_of_another_queue_leaves_them_all() {
+    let mut core = Core::new();
     for line in ["cancel 11 j", "put 11 w r j K {} 0 ", "cancel 11 j other"] {
-        let mut core = Core::new();
+        core.flush();
         core.all("put 0 w q j K {} 0; put 0 w p other K {} 0");
         core.redis("ZREM ql:q:q-work j");
         core.redis("ZADD ql:q:p-work 0 j");
@@ -664,201 +451,145 @@ fn d_18_a_job_that_waits_in_several_sets_of_another_queue_leaves_them_all() {
     }
 }
 
-#[test]
-fn d_13_retries_may_be_fractions() {
-    let mut core = Core::new();
-    core.all("put 0 w q j K {} 0 retries 1.5; pop 1 q w1 1");
-    assert_eq!(core.field("j", "remaining").as_deref(), Some("1"));
-    assert_eq!(core.json("get 1 j")["retries"], 1.5);
-    assert_eq!(core.ok("retry 2 j q w1"), Reply::Int(0));
-    core.ok("pop 3 q w1 1");
-    core.all("pop 100 q w2 1; pop 200 q w2 1");
-    assert_eq!(core.state("j"), "failed");
-    core.redis("HSET ql:j:j remaining 1.5 state running worker w1");
-    assert_eq!(core.ok("retry 201 j q w1"), Reply::Int(0));
-}
-
 // heartbeat
 
 #[test]
-fn a_heartbeat_answers_whole_seconds_and_stores_all() {
-    let mut core = held();
-    assert_eq!(core.ok("heartbeat 20.75 j w1"), Reply::Int(80));
-    for (key, member) in [("ql:q:q-locks", "j"), ("ql:w:w1:jobs", "j")] {
-        assert_eq!(core.score(key, member), Some(80.75));
-    }
-    assert_eq!(core.json("get 21 j")["expires"], 80.75);
-    assert_eq!(core.score("ql:workers", "w1"), Some(20.75));
-    assert!(core.published().is_empty());
-    assert_eq!(core.history("j").len(), 2);
-}
+fn locks_are_extended() {
+    Core::new().session(expect![[r#"
+        == A heartbeat answers whole seconds and stores all
+        put 0 w q j K {} 0; pop 10 q w1 1; events
+        heartbeat 20.75 j w1 → :80
+        score ql:q:q-locks j → 80.75
+        score ql:w:w1:jobs j → 80.75
+        get 21 j | expires → 80.75
+        score ql:workers w1 → 20.75
+        events → none
+        history j → [0,"put",{"q":"q"}] · [10,"popped",{"worker":"w1"}]
 
-#[test]
-fn a_heartbeat_is_allowed_in_the_grace_period() {
-    let mut core = held();
-    core.ok("pop 100 q w2 1");
-    assert_eq!(core.ok("heartbeat 105 j w1"), Reply::Int(165));
-    assert_eq!(core.json("workers 106 w1")["jobs"], json!(["j"]));
-}
+        == A heartbeat is allowed in the grace period
+        put 0 w q j K {} 0; pop 10 q w1 1; pop 100 q w2 1
+        heartbeat 105 j w1 → :165
+        workers 106 w1 | jobs → ["j"]
 
-#[test]
-fn d_09_a_renewed_lock_gets_its_grace_again() {
-    let mut core = held();
-    core.all("pop 100 q w2 1; heartbeat 105 j w1");
-    assert_eq!(core.field("j", "grace"), None);
-    core.events();
-    assert!(core.jids("pop 200 q w2 1").is_empty());
-    assert_eq!(core.published().len(), 2);
-    assert_eq!(core.jids("pop 210 q w2 1"), ["j"]);
-}
+        == D-09: a renewed lock gets its grace again
+        put 0 w q j K {} 0; pop 10 q w1 1; pop 100 q w2 1; heartbeat 105 j w1
+        HGET ql:j:j grace → nil
+        events
+        pop 200 q w2 1 | jid → {}
+        events →
+            * ql:w:w1 {"jid":"j","event":"lock_lost","worker":"w1"}
+            * ql:log {"jid":"j","event":"lock_lost","worker":"w1"}
+        pop 210 q w2 1 | jid → j
 
-#[test]
-fn d_09_a_job_that_leaves_running_loses_its_grace() {
-    for line in [
-        "put 105 w q j K {} 0",
-        "complete 105 j w1 q {} next q2",
-        "complete 105 j w1 q {}",
-        "fail 105 j w1 G M",
-        "timeout 105 j",
-        "retry 105 j q w1",
-    ] {
-        let mut core = held();
-        core.ok("pop 100 q w2 1");
-        assert_eq!(core.field("j", "grace").as_deref(), Some("1"));
-        core.ok(line);
-        assert_eq!(core.field("j", "grace"), None, "{line}");
-    }
+        == D-09: a job that leaves running loses its grace
+        put 0 w q a K {} 0; put 0 w q b K {} 0; put 0 w q c K {} 0; put 0 w q d K {} 0; put 0 w q e K {} 0
+        put 0 w q f K {} 0; pop 10 q w1 9; pop 100 q w2 9; pop 100 q w2 9
+        HMGET ql:j:a grace state → 1 running
+        HMGET ql:j:f grace state → 1 running
+        put 105 w q a K {} 0; complete 105 b w1 q {} next q2; complete 105 c w1 q {}; fail 105 d w1 G M
+        timeout 105 e; retry 105 f q w1
+        HGET ql:j:a grace → nil
+        HGET ql:j:b grace → nil
+        HGET ql:j:c grace → nil
+        HGET ql:j:d grace → nil
+        HGET ql:j:e grace → nil
+        HGET ql:j:f grace → nil
+    "#]]);
 }
 
 // timeout
 
 #[test]
-fn timeout_makes_a_job_stalled_and_first_in_line() {
-    let mut core = held();
-    core.ok("put 10 w q k K {} 0 priority 1000");
-    core.events();
-    assert_eq!(core.ok("timeout 11 j"), Reply::Nil);
-    assert_eq!(core.state("j"), "stalled");
-    assert_eq!(core.score("ql:q:q-work", "j"), Some(f64::INFINITY));
-    // D-24: it uses no retry, is counted nowhere and is not published as stalled.
-    assert_eq!(core.field("j", "remaining").as_deref(), Some("5"));
-    assert_eq!(core.json("stats 11 q 11")["retries"], 0);
-    assert_eq!(
-        core.published(),
-        [
-            r#"ql:w:w1 {"jid":"j","event":"lock_lost","worker":"w1"}"#,
-            r#"ql:log {"jid":"j","event":"lock_lost","worker":"w1"}"#,
-        ]
-    );
-    assert!(core.ok("jobs 12 stalled q").texts().is_empty());
-    assert_eq!(core.jids("pop 12 q w2 1"), ["j"]);
-}
+fn jobs_are_timed_out() {
+    Core::new().session(expect![[r#"
+        == Timeout makes a job stalled and first in line
+        put 0 w q j K {} 0; pop 10 q w1 1; put 10 w q k K {} 0 priority 1000; events
+        timeout 11 j → nil
+        states j → stalled
+        score ql:q:q-work j → inf
+        -- D-24: it uses no retry, is counted nowhere and is not published as stalled.
+        HGET ql:j:j remaining → 5
+        stats 11 q 11 | retries → 0
+        events →
+            * ql:w:w1 {"jid":"j","event":"lock_lost","worker":"w1"}
+            * ql:log {"jid":"j","event":"lock_lost","worker":"w1"}
+        jobs 12 stalled q → none
+        pop 12 q w2 1 | jid → j
 
-#[test]
-fn d_22_a_timed_out_job_is_removed_from_its_worker() {
-    let mut core = held();
-    core.ok("timeout 11 j");
-    assert_eq!(core.field("j", "worker").as_deref(), Some("w1"));
-    assert_eq!(
-        core.json("workers 11 w1"),
-        json!({"jobs": {}, "stalled": {}})
-    );
-    core.all("pop 12 q w2 1; complete 13 j w2 q {}");
-    assert!(!core.dump().has("ql:w:w1:jobs"));
-}
+        == D-22: a timed-out job is removed from its worker
+        put 0 w q j K {} 0; pop 10 q w1 1; timeout 11 j
+        HGET ql:j:j worker → w1
+        workers 11 w1 → {"jobs":{},"stalled":{}}
+        pop 12 q w2 1; complete 13 j w2 q {}
+        EXISTS ql:w:w1:jobs → :0
 
-#[test]
-fn timeout_changes_all_jobs_or_none() {
-    let mut core = held();
-    core.all("put 10 w q k K {} 0; pop 10 q w1 1");
-    assert_eq!(core.ok("timeout 11 j k"), Reply::Nil);
-    assert_eq!(core.ok("timeout 11"), Reply::Nil);
-    assert_eq!(
-        (core.state("j"), core.state("k")),
-        ("stalled".into(), "stalled".into())
-    );
+        == Timeout changes all jobs or none
+        put 0 w q j K {} 0; pop 10 q w1 1; put 10 w q k K {} 0; pop 10 q w1 1
+        timeout 11 j k → nil
+        timeout 11 → nil
+        states j k → stalled stalled
+    "#]]);
 }
 
 // cancel
 
 #[test]
-fn cancelling_a_running_job_notifies_its_holder() {
-    let mut core = held();
-    assert_eq!(core.ok("cancel 11 j").texts(), ["j"]);
-    assert_eq!(
-        core.published(),
-        [
-            r#"ql:log {"jid":"j","queue":"q","event":"canceled","worker":"w1"}"#,
-            r#"ql:w:w1 {"jid":"j","queue":"q","event":"canceled","worker":"w1"}"#,
-        ]
-    );
-    let left: Vec<String> = core.dump().0.into_keys().collect();
-    assert_eq!(left, ["ql:queues", "ql:s:wait:0:q", "ql:workers"]);
-}
+fn jobs_are_cancelled() {
+    Core::new().session(expect![[r#"
+        == Cancelling a running job notifies its holder
+        put 0 w q j K {} 0; pop 10 q w1 1; events
+        cancel 11 j → j
+        events →
+            * ql:log {"jid":"j","queue":"q","event":"canceled","worker":"w1"}
+            * ql:w:w1 {"jid":"j","queue":"q","event":"canceled","worker":"w1"}
+        keys * → ql:queues ql:s:wait:0:q ql:workers
 
-#[test]
-fn d_56_a_complete_job_is_not_cancelled_but_answered() {
-    let mut core = held();
-    core.ok("complete 11 j w1 q {}");
-    core.events();
-    let before = core.dump();
-    assert_eq!(core.ok("cancel 12 j").texts(), ["j"]);
-    assert_eq!(core.dump(), before);
-    assert!(core.events().is_empty());
-}
+        == D-56: a complete job is not cancelled but answered
+        put 0 w q j K {} 0; pop 10 q w1 1; complete 11 j w1 q {}; events; remember
+        cancel 12 j → j
+        unchanged
+        events → none
 
-#[test]
-fn d_56_a_missing_or_repeated_job_is_announced_with_false() {
-    let mut core = Core::new();
-    core.ok("put 0 w q j K {} 0");
-    core.events();
-    assert_eq!(core.ok("cancel 1 j j").texts(), ["j", "j"]);
-    assert_eq!(
-        core.published(),
-        [
-            r#"ql:log {"jid":"j","queue":"q","event":"canceled","worker":""}"#,
-            r#"ql:log {"jid":"j","queue":false,"event":"canceled","worker":false}"#,
-        ]
-    );
-    assert_eq!(core.ok("cancel 1"), Reply::List(Vec::new()));
-}
+        == D-56: a missing or repeated job is announced with false
+        put 0 w q j K {} 0; events
+        cancel 1 j j → j j
+        events →
+            * ql:log {"jid":"j","queue":"q","event":"canceled","worker":""}
+            * ql:log {"jid":"j","queue":false,"event":"canceled","worker":false}
+        cancel 1 → none
 
-#[test]
-fn a_cancelled_job_stays_tracked() {
-    let mut core = Core::new();
-    core.all("put 0 w q j K {} 0; track 0 track j");
-    core.events();
-    core.ok("cancel 1 j");
-    assert_eq!(core.published()[1], "ql:canceled j");
-    assert_eq!(core.json("track 2"), json!({"jobs": {}, "expired": ["j"]}));
+        == A cancelled job stays tracked
+        put 0 w q j K {} 0; track 0 track j; events; cancel 1 j
+        events →
+            * ql:log {"jid":"j","queue":"q","event":"canceled","worker":""}
+            * ql:canceled j
+        track 2 → {"expired":["j"],"jobs":{}}
+    "#]]);
 }
 
 // priority
 
 #[test]
-fn d_63_jobs_of_equal_priority_are_ordered_by_age() {
-    let mut core = Core::new();
-    core.all("put 1 w q a K {} 0 priority 5; put 2 w q b K {} 0; put 3 w q c K {} 0 priority 5");
-    assert_eq!(core.ok("priority 9 b 5"), Reply::Int(5));
-    assert_eq!(core.jids("pop 10 q w 3"), ["a", "b", "c"]);
-}
+fn priorities_are_set() {
+    Core::new().session(expect![[r#"
+        == D-63: jobs of equal priority are ordered by age
+        put 1 w q a K {} 0 priority 5; put 2 w q b K {} 0; put 3 w q c K {} 0 priority 5
+        priority 9 b 5 → :5
+        pop 10 q w 3 | jid → a b c
 
-#[test]
-fn d_63_a_stalled_job_stays_first_in_line() {
-    let mut core = held();
-    core.all("timeout 11 j; priority 12 j 3");
-    assert_eq!(core.score("ql:q:q-work", "j"), Some(f64::INFINITY));
-    assert_eq!(core.field("j", "priority").as_deref(), Some("3"));
-}
+        == D-63: a stalled job stays first in line
+        put 0 w q j K {} 0; pop 10 q w1 1; timeout 11 j; priority 12 j 3
+        score ql:q:q-work j → inf
+        HGET ql:j:j priority → 3
 
-#[test]
-fn a_priority_can_be_set_in_every_state_and_is_answered_truncated() {
-    let mut core = super::errors::one_of_each();
-    for state in super::errors::STATES {
-        assert_eq!(core.ok(&format!("priority 9 {state} 1.7")), Reply::Int(1));
-        assert_eq!(core.ok(&format!("priority 9 {state} -1.7")), Reply::Int(-1));
-        assert_eq!(core.json(&format!("get 9 {state}"))["priority"], -1.7);
-    }
+        == A priority can be set in every state and is answered truncated
+        one_of_each
+        priority 9 waiting 1.7 → :1
+        priority 9 waiting -1.7 → :-1
+        priority 9 scheduled -1.7; priority 9 depends -1.7; priority 9 running -1.7; priority 9 stalled -1.7
+        priority 9 failed -1.7; priority 9 complete -1.7
+        multiget 9 waiting scheduled depends running stalled failed complete | state priority → waiting -1.7 · scheduled -1.7 · depends -1.7 · running -1.7 · stalled -1.7 · failed -1.7 · complete -1.7
+    "#]]);
 }
 
 // log
@@ -878,50 +609,27 @@ fn a_note_is_stored_in_the_history_in_every_state() {
 }
 
 #[test]
-fn members_named_when_and_what_belong_to_the_entry() {
-    let mut core = held();
-    core.ok(r#"log 11 j note {"when":1,"what":"x","y":2}"#);
-    assert_eq!(
-        core.json("get 12 j")["history"][2],
-        json!({"when": 11, "what": "note", "y": 2})
-    );
-}
+fn notes_are_kept() {
+    Core::new().session(expect![[r#"
+        == Members named `when` and `what` belong to the entry
+        put 0 w q j K {} 0; pop 10 q w1 1; log 11 j note {"when":1,"what":"x","y":2}
+        get 12 j | history.2 → {"what":"note","when":11,"y":2}
 
-#[test]
-fn d_51_a_note_that_is_not_an_object_is_kept_under_data() {
-    let mut core = held();
-    for (data, shown) in [
-        ("5", json!(5)),
-        (r#""x""#, json!("x")),
-        ("true", json!(true)),
-        ("[1,2]", json!([1, 2])),
-        ("null", json!(null)),
-    ] {
-        core.ok(&format!("log 11 j note {data}"));
-        assert_eq!(
-            core.history("j").last().unwrap(),
-            &format!(r#"[11,"note",{{"data":{data}}}]"#)
-        );
-        let job = core.json("get 12 j");
-        let last = job["history"].as_array().unwrap().last().unwrap().clone();
-        assert_eq!(last, json!({"when": 11, "what": "note", "data": shown}));
-    }
-}
+        == D-62: a note is stored unchanged
+        put 0 w q j K {} 0; pop 10 q w1 1; log 11 j note {"b":[],"a":12345678901234567890,"c":"x/y"}
+        history j → [0,"put",{"q":"q"}] · [10,"popped",{"worker":"w1"}] · [11,"note",{"b":[],"a":12345678901234567890,"c":"x/y"}]
 
-#[test]
-fn d_62_a_note_is_stored_unchanged() {
-    let mut core = held();
-    let data = r#"{"b":[],"a":12345678901234567890,"c":"x/y"}"#;
-    core.ok(&format!("log 11 j note {data}"));
-    assert_eq!(
-        core.history("j").last().unwrap(),
-        &format!(r#"[11,"note",{data}]"#)
-    );
+        == D-51: a note that is not an object is kept under data
+        put 0 w q j K {} 0; log 11 j note 5; log 12 j note "x"; log 13 j note true; log 14 j note [1,2]; log 15 j note null
+        history j → [0,"put",{"q":"q"}] · [11,"note",{"data":5}] · [12,"note",{"data":"x"}] · [13,"note",{"data":true}] · [14,"note",{"data":[1,2]}] · [15,"note",{"data":null}]
+        get 16 j | history → [{"q":"q","what":"put","when":0},{"data":5,"what":"note","when":11},{"data":"x","what":"note","when":12},{"data":true,"what":"note","when":13},{"data":[1,2],"what":"note","when":14},{"data":null,"what":"note","when":15}]
+    "#]]);
 }
 
 #[test]
 fn a_note_that_cannot_be_read_back_is_never_stored() {
-    let mut core = held();
+    let mut core = Core::new();
+    hold(&mut core);
     for data in [
         "1e999",
         "[NaN]",
@@ -958,8 +666,9 @@ fn the_first_entry_and_the_newest_are_kept() {
 
 #[test]
 fn a_limit_that_is_not_positive_keeps_everything() {
+    let mut core = Core::new();
     for limit in ["0", "-1"] {
-        let mut core = Core::new();
+        core.flush();
         core.all(&format!(
             "config.set 0 max-job-history {limit}; put 0 w q j K {{}} 0"
         ));
@@ -983,8 +692,9 @@ fn a_hundred_entries_are_kept_by_default() {
 
 #[test]
 fn d_68_small_limits_keep_exactly_that_many_entries() {
+    let mut core = Core::new();
     for limit in [1, 2] {
-        let mut core = Core::new();
+        core.flush();
         core.all(&format!(
             "config.set 0 max-job-history {limit}; put 0 w q j K {{}} 0"
         ));
@@ -1005,41 +715,50 @@ fn d_68_small_limits_keep_exactly_that_many_entries() {
 // get, multiget
 
 #[test]
-fn multiget_answers_in_the_order_given_and_skips_missing_jobs() {
-    let mut core = Core::new();
-    core.all("put 0 w q a K {} 0; put 0 w q b K {} 0");
-    assert_eq!(core.jids("multiget 1 b nope a b"), ["b", "a", "b"]);
-    assert!(core.jids("multiget 1").is_empty());
-    assert!(core.jids("multiget 1 nope").is_empty());
-}
+fn jobs_are_read() {
+    Core::new().session(expect![[r#"
+        == Multiget answers in the order given and skips missing jobs
+        put 0 w q a K {} 0; put 0 w q b K {} 0
+        multiget 1 b nope a b | jid → b a b
+        multiget 1 | jid → {}
+        multiget 1 nope | jid → {}
 
-#[test]
-fn reading_a_missing_job_answers_nil() {
-    let mut core = Core::new();
-    core.ok("recur 0 q t K {} interval 60 1000");
-    assert_eq!(core.ok("get 1 nope"), Reply::Nil);
-    assert_eq!(core.ok("get 1 t"), Reply::Nil);
-    assert!(core.jids("multiget 1 t").is_empty());
-}
+        == Reading a missing job answers nil
+        recur 0 q t K {} interval 60 1000
+        get 1 nope → nil
+        get 1 t → nil
+        multiget 1 t | jid → {}
 
-#[test]
-fn d_64_numbers_in_json_have_fourteen_digits() {
-    let mut core = Core::new();
-    core.all("put 1352375269.123456 w q j K {} 0; pop 1352375269.123456 q w1 1");
-    assert!(
-        core.ok("get 1352375270 j")
-            .text()
-            .contains(r#""expires":1352375329.1235"#)
-    );
-    assert_eq!(
-        core.score("ql:q:q-locks", "j"),
-        Some(1352375269.123456 + 60.0)
-    );
+        == A history that cannot be read twice in one call stays as it is
+        put 0 w q j K {} 0; pop 10 q w1 1; HSET ql:j:j history oops
+        multiget 11 j j | jid → j j
+        HGET ql:j:j history → oops
+        history j → [0,"put",{"q":"q"}] · [10,"popped",{"worker":"w1"}]
+
+        == Log writes to a job whose hash has no jid
+        put 0 w q j K {} 0; pop 10 q w1 1; HDEL ql:j:j jid
+        log 11 j note {} → nil
+        history j → [0,"put",{"q":"q"}] · [10,"popped",{"worker":"w1"}] · [11,"note",{}]
+        log 11 nope note → error Log(): Job nope does not exist
+
+        == D-64: numbers in JSON have fourteen digits
+        put 1352375269.123456 w q j K {} 0; pop 1352375269.123456 q w1 1
+        get 1352375270 j | expires → 1352375329.1235
+        score ql:q:q-locks j → 1352375329.123456
+
+        == D-67: a legacy history is moved into the list
+        put 0 w q j K {} 0; DEL ql:j:j-history
+        HSET ql:j:j history '[{"q":"q","put":1,"popped":2,"worker":"w0","failed":3},{"q":"x"},{"q":"q","put":5,"done":6}]'
+        get 11 j | history → [{"q":"q","what":"put","when":1},{"what":"popped","when":2,"worker":"w0"},{"what":"failed","when":3},{"q":"q","what":"put","when":5},{"what":"done","when":6}]
+        HGET ql:j:j history → nil
+        history j → [1,"put",{"q":"q"}] · [2,"popped",{"worker":"w0"}] · [3,"failed"] · [5,"put",{"q":"q"}] · [6,"done"]
+    "#]]);
 }
 
 #[test]
 fn d_10_an_invalid_field_does_not_stop_a_read() {
-    let mut core = held();
+    let mut core = Core::new();
+    hold(&mut core);
     core.all("put 10 w q k K {} 0; track 10 track j; track 10 track k");
     for damage in [
         "HSET ql:j:j tags {]",
@@ -1072,27 +791,8 @@ fn d_10_an_invalid_field_does_not_stop_a_read() {
 }
 
 #[test]
-fn d_67_a_legacy_history_is_moved_into_the_list() {
-    let mut core = held();
-    core.redis("DEL ql:j:j-history");
-    let old = r#"[{"q":"q","put":1,"popped":2,"worker":"w0","failed":3},{"q":"x"},{"q":"q","put":5,"done":6}]"#;
-    core.redis_words(&[b"HSET", b"ql:j:j", b"history", old.as_bytes()]);
-    let job = core.json("get 11 j");
-    let whats: Vec<_> = job["history"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|entry| entry["what"].as_str().unwrap())
-        .collect();
-    assert_eq!(whats, ["put", "popped", "failed", "put", "done"]);
-    assert_eq!(core.field("j", "history"), None);
-    assert_eq!(core.history("j")[0], r#"[1,"put",{"q":"q"}]"#);
-    assert_eq!(core.history("j")[1], r#"[2,"popped",{"worker":"w0"}]"#);
-    assert_eq!(core.history("j")[2], r#"[3,"failed"]"#);
-}
-
-#[test]
 fn a_legacy_history_comes_before_appended_entries() {
+    let mut core = Core::new();
     for line in [
         "log 11 j note",
         "fail 11 j w1 G M",
@@ -1100,7 +800,7 @@ fn a_legacy_history_comes_before_appended_entries() {
         "complete 11 j w1 q {}",
         "put 11 w q j K {} 0",
     ] {
-        let mut core = held();
+        hold(&mut core);
         core.redis("DEL ql:j:j-history");
         core.redis_words(&[b"HSET", b"ql:j:j", b"history", br#"[{"q":"q","put":1}]"#]);
         core.ok(line);
@@ -1112,6 +812,7 @@ fn a_legacy_history_comes_before_appended_entries() {
 
 #[test]
 fn a_legacy_history_is_moved_once_however_often_a_call_names_the_job() {
+    let mut core = Core::new();
     for line in [
         "multiget 11 j j",
         "multiget 11 j k j j",
@@ -1120,7 +821,7 @@ fn a_legacy_history_is_moved_once_however_often_a_call_names_the_job() {
         "guard.requeue 11 {\"from\":[\"running\",\"waiting\"]} '' j '' '' j '' ''",
         "guard.put 11 {\"replace\":true} 5 q j K {} 0 5 q j K {} 0",
     ] {
-        let mut core = held();
+        hold(&mut core);
         core.ok("put 10 w q k K {} 0");
         // A pop that broke off left the running job in line as well.
         core.redis("ZADD ql:q:q-work 5 j");
@@ -1141,24 +842,6 @@ fn a_legacy_history_is_moved_once_however_often_a_call_names_the_job() {
             "{line}"
         );
     }
-}
-
-#[test]
-fn a_history_that_cannot_be_read_twice_in_one_call_stays_as_it_is() {
-    let mut core = held();
-    core.redis_words(&[b"HSET", b"ql:j:j", b"history", b"oops"]);
-    assert_eq!(core.jids("multiget 11 j j"), ["j", "j"]);
-    assert_eq!(core.field("j", "history").as_deref(), Some("oops"));
-    assert_eq!(core.history("j").len(), 2);
-}
-
-#[test]
-fn log_writes_to_a_job_whose_hash_has_no_jid() {
-    let mut core = held();
-    core.redis("HDEL ql:j:j jid");
-    assert_eq!(core.ok("log 11 j note {}"), Reply::Nil);
-    assert_eq!(core.history("j").last().unwrap(), r#"[11,"note",{}]"#);
-    core.refused("log 11 nope note");
 }
 
 // calls with many arguments

@@ -23,6 +23,18 @@ fn refused(core: &mut Core, call: &str, why: &str) {
     assert_eq!(short(&core.refused(call)), format!("user_script:N: {why}"));
 }
 
+/// The number of tags in the document that a call replies.
+fn tags(core: &mut Core, call: &str) -> usize {
+    core.json(call)["tags"].as_array().unwrap().len()
+}
+
+/// What became of each job of a call.
+fn outcomes(core: &mut Core, call: &str) -> Vec<String> {
+    let reply = core.ok(call);
+    let rows = reply.list().iter();
+    rows.map(|row| row.list()[0].text().to_owned()).collect()
+}
+
 /// The number of members of a sorted set.
 fn zcard(core: &mut Core, key: &str) -> i64 {
     core.redis(&format!("ZCARD {key}")).int()
@@ -65,19 +77,16 @@ fn a_job_gets_at_most_1000_tags() {
     }
     for change in [format!("add j{many}"), format!("swap j 1 old{many}")] {
         let reply = core.ok(&format!("guard.call 1 j '' '' tag {change}"));
-        assert_eq!(reply.list()[0], Reply::Text("invalid".to_owned()));
+        assert_eq!(reply.list()[0].text(), "invalid");
     }
 
     core.ok(&format!("put 2 w q new K {{}} 0 tags {}", list("t", 1000)));
     core.ok(&format!("tag 2 add j{}", words("t", 999)));
     let swap = format!("guard.call 2 j '' '' tag swap j 1 old{}", words("t", 1000));
-    assert_eq!(core.ok(&swap).list()[0], Reply::Text("done".to_owned()));
-    assert_eq!(core.json("get 3 j")["tags"].as_array().unwrap().len(), 1000);
+    assert_eq!(core.ok(&swap).list()[0].text(), "done");
+    assert_eq!(tags(&mut core, "get 3 j"), 1000);
     core.ok(&format!("recur.tag 2 r{}", words("t", 999)));
-    assert_eq!(
-        core.json("recur.get 3 r")["tags"].as_array().unwrap().len(),
-        1000
-    );
+    assert_eq!(tags(&mut core, "recur.get 3 r"), 1000);
 }
 
 #[test]
@@ -85,9 +94,8 @@ fn a_job_that_has_more_tags_keeps_them() {
     let mut core = Core::new();
     core.ok("put 0 w q j K {} 0");
     core.redis_words(&[b"HSET", b"ql:j:j", b"tags", list("t", 1200).as_bytes()]);
-    let tags = |core: &mut Core| core.json("get 1 j")["tags"].as_array().unwrap().len();
     core.all("put 1 w q j K {} 0; requeue 1 w q j K {} 0; tag 1 add j t7");
-    assert_eq!(tags(&mut core), 1200);
+    assert_eq!(tags(&mut core, "get 1 j"), 1200);
     refused(
         &mut core,
         "tag 1 add j new",
@@ -95,7 +103,7 @@ fn a_job_that_has_more_tags_keeps_them() {
     );
     core.ok(&format!("tag 1 remove j{}", words("t", 300)));
     core.ok("tag 1 add j new");
-    assert_eq!(tags(&mut core), 901);
+    assert_eq!(tags(&mut core, "get 1 j"), 901);
 }
 
 #[test]
@@ -106,10 +114,7 @@ fn children_get_the_first_1000_tags_of_a_template() {
     let child = core.json("pop 0 q w1 1")[0].clone();
     assert_eq!(child["tags"].as_array().unwrap().len(), 1000);
     assert_eq!(zcard(&mut core, "ql:tags"), 1000);
-    assert_eq!(
-        core.json("recur.get 1 r")["tags"].as_array().unwrap().len(),
-        1200
-    );
+    assert_eq!(tags(&mut core, "recur.get 1 r"), 1200);
 }
 
 #[test]
@@ -131,13 +136,14 @@ fn a_call_enters_20000_tags_of_children_and_the_next_goes_on() {
 
 #[test]
 fn a_call_makes_at_most_1000_children_and_the_next_goes_on() {
+    let mut core = Core::new();
     let now = 1_790_000_000;
     for call in [
         format!("peek {now} q 100000"),
         format!("pop {now} q w1 100000"),
         format!("guard.turn {now} w1 100000 4 q 100000 p 100000"),
     ] {
-        let mut core = Core::new();
+        core.flush();
         core.all("recur 0 q r K {} interval 60 0; recur 0 p s K {} interval 60 0");
         for round in 1..=2 {
             core.ok(&call);
@@ -258,8 +264,9 @@ fn too_many_names_are_refused() {
 
 #[test]
 fn unfail_moves_10000_jobs_and_the_next_call_goes_on() {
+    let mut core = Core::new();
     for count in ["100000", "-1"] {
-        let mut core = Core::new();
+        core.flush();
         core.redis_words(&[
             b"EVAL",
             b"for i = 1, 12000 do redis.call('lpush', 'ql:f:g', 'j' .. i) end redis.call('sadd', 'ql:failures', 'g')",
@@ -362,8 +369,9 @@ fn a_pop_holds_at_most_5000_jobs_whatever_max_pop_scan_is() {
 
 #[test]
 fn guard_cancel_leaves_a_job_with_more_than_20000_dependents_alone() {
+    let mut core = Core::new();
     for mode in ["refuse", "cancel", "release"] {
-        let mut core = Core::new();
+        core.flush();
         core.all("put 0 w q top K {} 0; put 0 w q p K {} 0 depends [\"top\"]; put 0 w q x K {} 0");
         core.redis_words(&[
             b"EVAL",
@@ -380,17 +388,11 @@ fn guard_cancel_leaves_a_job_with_more_than_20000_dependents_alone() {
         );
         assert_eq!(core.dump(), before);
         // Another job of the call goes, and the job above it too, if it need not take it along.
-        let reply = core.ok(&format!("guard.cancel 1 {mode} x '' top ''"));
-        let rows = reply.list();
-        let outcomes: Vec<String> = rows
-            .iter()
-            .map(|row| row.clone().texts()[0].clone())
-            .collect();
-        let above = if mode == "release" {
-            "done"
-        } else {
-            "has_dependents"
+        let above = match mode {
+            "release" => "done",
+            _ => "has_dependents",
         };
+        let outcomes = outcomes(&mut core, &format!("guard.cancel 1 {mode} x '' top ''"));
         assert_eq!(outcomes, ["done", above], "{mode}");
     }
 }
@@ -585,16 +587,7 @@ fn a_number_that_is_no_time_or_amount_is_refused() {
     }
     // Lua reads blanks around a number, which Redis does not.
     core.redis_words(&[b"HSET", b"ql:r:r", b"priority", b"1"]);
-    core.call(&[
-        b"guard.recur",
-        b"1",
-        b"update",
-        b" 30 ",
-        b"r",
-        b"priority",
-        b"2",
-    ])
-    .unwrap();
+    core.ok("guard.recur 1 update ' 30 ' r priority 2");
     assert_eq!(core.score("ql:q:q-recur", "r"), Some(30.0));
 }
 
@@ -623,10 +616,8 @@ fn a_call_reads_20000_dependents_and_the_next_goes_on() {
         assert_eq!(reply.list().len(), 3, "{fields}");
         let again = core.ok(&format!("look.jobs 1 {fields} p0 p0 p0 p0"));
         assert_eq!(again.list().len(), 3, "{fields}");
-        assert_eq!(
-            reply.list()[2].field("dependents").unwrap().list().len(),
-            9000
-        );
+        let dependents = reply.list()[2].field("dependents").unwrap();
+        assert_eq!(dependents.list().len(), 9000);
     }
     let reply = core.ok("look.jobs 1 mark p0 p1 p2 p3 p4");
     assert_eq!(reply.list().len(), 5);
@@ -662,12 +653,7 @@ fn a_call_that_ends_early_keeps_the_marks_of_the_jobs_behind() {
         b"0",
     ]);
     let call = "guard.cancel 1 cancel p3 '' p0 '' p1 '' p2 '' child other";
-    let reply = core.ok(call);
-    let outcomes: Vec<&str> = reply
-        .list()
-        .iter()
-        .map(|row| row.list()[0].text())
-        .collect();
+    let outcomes = outcomes(&mut core, call);
     assert_eq!(outcomes, ["has_dependents", "done", "done", "done"]);
     assert_eq!(core.state("child"), "depends");
 }
@@ -678,9 +664,8 @@ fn guard_cancel_refuse_takes_a_job_with_its_many_dependents_of_the_same_call() {
     core.ok("put 0 w q p K {} 0");
     core.many((0..300).map(|n| format!("put 0 w q d{n} K {{}} 0 depends [\"p\"]")));
     let all: String = (0..300).map(|n| format!(" d{n} ''")).collect();
-    let reply = core.ok(&format!("guard.cancel 1 refuse p ''{all}"));
-    let mut outcomes = reply.list().iter().map(|row| row.list()[0].text());
-    assert!(outcomes.all(|outcome| outcome == "done"));
+    let outcomes = outcomes(&mut core, &format!("guard.cancel 1 refuse p ''{all}"));
+    assert!(outcomes.iter().all(|outcome| outcome == "done"));
 }
 
 #[test]

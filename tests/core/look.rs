@@ -1,6 +1,7 @@
 //! `look.*`: reads that change nothing.
 
-use crate::support::core::{Core, Reply, short};
+use crate::support::core::{Core, Reply};
+use expect_test::expect;
 
 fn text(reply: &Reply) -> Option<String> {
     match reply {
@@ -18,33 +19,7 @@ fn row(core: &mut Core, line: &str) -> Reply {
     core.ok(line).list()[0].clone()
 }
 
-fn index(core: &mut Core, line: &str) -> (String, Vec<String>) {
-    let mut words = core.ok(&format!("look.index 99 {line}")).texts();
-    let total = words.remove(0);
-    (total, words)
-}
-
 // jobs
-
-#[test]
-fn a_job_is_shown_with_its_stored_fields_by_their_names() {
-    let mut core = Core::new();
-    core.ok(r#"put 5.5 w q j K {"a":[]} 0 tags ["t"] priority 2"#);
-    let stored = core.dump().hash("ql:j:j");
-    let job = row(&mut core, "look.jobs 9 brief j");
-    for (name, value) in stored {
-        assert_eq!(of(&job, &name), Some(value), "{name}");
-    }
-    assert_eq!(of(&job, "shown").as_deref(), Some("waiting"));
-    assert_eq!(of(&job, "since").as_deref(), Some("5"));
-    assert_eq!(of(&job, "mark").as_deref(), Some("waiting:5:1:q"));
-    assert_eq!(of(&job, "tracked").as_deref(), Some("0"));
-    assert_eq!(job.field("dependencies"), Some(&Reply::List(Vec::new())));
-    assert_eq!(job.field("dependents"), Some(&Reply::List(Vec::new())));
-    for absent in ["due", "lock", "history", "failure", "grace", "legacy"] {
-        assert_eq!(job.field(absent), None, "{absent}");
-    }
-}
 
 #[test]
 fn longer_data_is_cut_on_request() {
@@ -64,132 +39,66 @@ fn longer_data_is_cut_on_request() {
 }
 
 #[test]
-fn dependencies_and_due_time_are_shown() {
-    let mut core = super::errors::one_of_each();
-    core.ok("track 9 track running");
-    let job = row(&mut core, "look.jobs 9 brief running");
-    assert_eq!(
-        (of(&job, "lock"), of(&job, "tracked")),
-        (Some("63".into()), Some("1".into()))
-    );
-    let job = row(&mut core, "look.jobs 9 brief scheduled");
-    assert_eq!(of(&job, "due").as_deref(), Some("1000"));
-    let job = row(&mut core, "look.jobs 9 brief depends");
-    assert_eq!(job.field("dependencies").unwrap().texts(), ["waiting"]);
-    let job = row(&mut core, "look.jobs 9 brief waiting");
-    assert_eq!(job.field("dependents").unwrap().texts(), ["depends"]);
-    let job = row(&mut core, "look.jobs 9 brief failed");
-    assert_eq!(
-        of(&job, "failure").as_deref(),
-        Some(r#"{"group":"G","message":"M","when":2,"worker":"w1"}"#)
-    );
-    assert_eq!(of(&job, "mark").as_deref(), Some("failed:2:3:q"));
-    let job = row(&mut core, "look.jobs 9 brief complete");
-    assert_eq!(of(&job, "mark").as_deref(), Some("complete:2:3:"));
-}
+fn jobs_are_shown() {
+    Core::new().session(expect![[r#"
+        == Dependencies and due time are shown
+        one_of_each; track 9 track running
+        look.jobs 9 brief running | lock tracked → "63" "1"
+        look.jobs 9 brief scheduled | due → "1000"
+        look.jobs 9 brief depends | dependencies → ["waiting"]
+        look.jobs 9 brief waiting | dependents → ["depends"]
+        look.jobs 9 brief failed | failure mark → "{\"group\":\"G\",\"message\":\"M\",\"when\":2,\"worker\":\"w1\"}" failed:2:3:q
+        look.jobs 9 brief complete | mark → complete:2:3:
 
-#[test]
-fn a_running_job_with_an_expired_lock_is_shown_as_stalled() {
-    let mut core = super::errors::one_of_each();
-    for (now, shown) in [(62, "running"), (63, "stalled"), (99, "stalled")] {
-        let job = row(&mut core, &format!("look.jobs {now} brief running"));
-        assert_eq!(of(&job, "shown").as_deref(), Some(shown));
-        assert_eq!(of(&job, "state").as_deref(), Some("running"));
-        assert!(of(&job, "mark").unwrap().starts_with("running:"));
-    }
-}
+        == A list of fields reads only these
+        one_of_each
+        look.jobs 9 data,mark waiting → data {} mark waiting:0:1:q
+        look.jobs 9 state,nope waiting → state waiting
+        look.jobs 9 history,dependents waiting → dependents depends history [0,"put",{"q":"q"}]
 
-#[test]
-fn the_full_view_adds_the_raw_history() {
-    let mut core = super::errors::one_of_each();
-    let wanted = core.history("failed");
-    let job = row(&mut core, "look.jobs 9 full failed");
-    assert_eq!(job.field("history").unwrap().texts(), wanted);
-}
+        == Dependencies are sorted by bytes
+        put 0 w q b K {} 0; put 0 w q A K {} 0; put 0 w q a K {} 0; put 0 w q é K {} 0; put 0 w q Z K {} 0
+        put 0 w q j K {} 0 depends ["b","A","a","é","Z"]
+        look.jobs 9 brief j | dependencies → ["A","Z","a","b","é"]
 
-#[test]
-fn a_list_of_fields_reads_only_these() {
-    let mut core = super::errors::one_of_each();
-    let job = row(&mut core, "look.jobs 9 data,mark waiting");
-    assert_eq!(job.texts().len(), 4);
-    assert_eq!(
-        (of(&job, "data"), of(&job, "mark")),
-        (Some("{}".into()), Some("waiting:0:1:q".into()))
-    );
-    let job = row(&mut core, "look.jobs 9 state,nope waiting");
-    assert_eq!(job.texts(), ["state", "waiting"]);
-    let job = row(&mut core, "look.jobs 9 history,dependents waiting");
-    assert_eq!(
-        job.field("history").unwrap().texts(),
-        core.history("waiting")
-    );
-    assert_eq!(job.list().len(), 4);
-}
+        == A job is shown with its stored fields by their names
+        put 5.5 w q j K {"a":[]} 0 tags ["t"] priority 2
+        look.jobs 9 brief j → jid j klass K data {"a":[]} priority 2 tags ["t"] state waiting worker '' expires 0 queue q retries 5 remaining 5 time 5.50000000000000000000 shown waiting since 5 mark waiting:5:1:q tracked 0 dependencies none dependents none
 
-#[test]
-fn a_missing_job_is_nil_at_its_position() {
-    let mut core = super::errors::one_of_each();
-    core.redis("HSET ql:j:zombie state waiting");
-    core.redis("SET ql:j:foreign x");
-    let reply = core.ok("look.jobs 9 brief nope waiting zombie foreign waiting-history template");
-    let shown: Vec<bool> = reply.list().iter().map(|row| *row != Reply::Nil).collect();
-    assert_eq!(shown, [false, true, false, false, false, false]);
-    for names in ["data", "full"] {
-        let reply = core.ok(&format!("look.jobs 9 {names} zombie foreign waiting"));
-        assert_eq!(reply.list()[..2], [Reply::Nil, Reply::Nil]);
-    }
-}
+        == A running job with an expired lock is shown as stalled
+        one_of_each
+        look.jobs 62 brief running | shown state mark → running running running:3:2:q
+        look.jobs 63 brief running | shown state mark → stalled running running:3:2:q
+        look.jobs 99 brief running | shown state mark → stalled running running:3:2:q
 
-#[test]
-fn unreadable_fields_are_shown_as_they_are_and_nothing_is_migrated() {
-    let mut core = Core::new();
-    core.ok("put 0 w q j K {} 0");
-    core.redis("HSET ql:j:j tags {] failure oops remaining many history [{\"put\":1}]");
-    core.redis("RPUSH ql:j:j-history oops");
-    let before = core.dump();
-    let job = row(&mut core, "look.jobs 9 full j");
-    assert_eq!(of(&job, "tags").as_deref(), Some("{]"));
-    assert_eq!(of(&job, "legacy").as_deref(), Some(r#"[{"put":1}]"#));
-    assert_eq!(
-        job.field("history")
-            .unwrap()
-            .texts()
-            .last()
-            .map(String::as_str),
-        Some("oops")
-    );
-    assert!(
-        of(&job, "mark").unwrap().starts_with("waiting:-:2:")
-            || of(&job, "mark").unwrap().starts_with("waiting:0:2:")
-    );
-    assert_eq!(
-        row(&mut core, "look.jobs 9 legacy j").texts(),
-        ["legacy", r#"[{"put":1}]"#]
-    );
-    assert_eq!(core.dump(), before);
-}
+        == The full view adds the raw history
+        one_of_each
+        look.jobs 9 full failed | history → ["[0,\"put\",{\"q\":\"q\"}]","[1,\"popped\",{\"worker\":\"w1\"}]","[2,\"failed\",{\"group\":\"G\",\"worker\":\"w1\"}]"]
+        history failed → [0,"put",{"q":"q"}] · [1,"popped",{"worker":"w1"}] · [2,"failed",{"group":"G","worker":"w1"}]
 
-#[test]
-fn dependencies_are_sorted_by_bytes() {
-    let mut core = Core::new();
-    for jid in ["b", "A", "a", "é", "Z"] {
-        core.ok(&format!("put 0 w q {jid} K {{}} 0"));
-    }
-    core.ok(r#"put 0 w q j K {} 0 depends ["b","A","a","é","Z"]"#);
-    let job = row(&mut core, "look.jobs 9 brief j");
-    assert_eq!(
-        job.field("dependencies").unwrap().texts(),
-        ["A", "Z", "a", "b", "é"]
-    );
-}
+        == A missing job is nil at its position
+        one_of_each; HSET ql:j:zombie state waiting; SET ql:j:foreign x
+        look.jobs 9 brief nope waiting zombie foreign waiting-history template | state → - waiting - - - -
+        look.jobs 9 data zombie foreign waiting | data → - - "{}"
+        look.jobs 9 full zombie foreign waiting | data → - - "{}"
 
-#[test]
-fn large_numbers_keep_their_text() {
-    let mut core = Core::new();
-    core.all("put 1352375269.123456 w q j K {} 0; pop 1352375269.123456 q w1 1");
-    let stored = core.field("j", "expires");
-    let job = row(&mut core, "look.jobs 1352375270 brief j");
-    assert_eq!(of(&job, "expires"), stored);
+        == Unreadable fields are shown as they are and nothing is migrated
+        put 0 w q j K {} 0; HSET ql:j:j tags {] failure oops remaining many history [{"put":1}]
+        RPUSH ql:j:j-history oops; remember
+        look.jobs 9 full j | tags legacy history mark → "{]" "[{\"put\":1}]" ["[0,\"put\",{\"q\":\"q\"}]","oops"] waiting:-:2:q
+        look.jobs 9 legacy j → legacy [{"put":1}]
+        unchanged
+
+        == Large numbers keep their text
+        put 1352375269.123456 w q j K {} 0; pop 1352375269.123456 q w1 1
+        look.jobs 1352375270 brief j | expires → "1352375329.123456"
+        HGET ql:j:j expires → 1352375329.123456
+
+        == A key of another type does not stop a look
+        one_of_each; DEL ql:j:waiting-dependents; SET ql:j:waiting-dependents x
+        DEL ql:j:waiting-history; SET ql:j:waiting-history x
+        look.jobs 9 full waiting running | state → waiting running
+    "#]]);
 }
 
 #[test]
@@ -222,100 +131,57 @@ fn the_mark_changes_exactly_when_the_job_changes() {
     }
 }
 
-// templates
-
-#[test]
-fn a_template_is_shown_with_its_next_run() {
-    let mut core = Core::new();
-    core.ok("recur 0 q r K {} interval 60 30.5");
-    let stored = core.dump().hash("ql:r:r");
-    let reply = core.ok("look.recurs 9 nope r");
-    assert_eq!(reply.list()[0], Reply::Nil);
-    for (name, value) in stored {
-        assert_eq!(of(&reply.list()[1], &name), Some(value));
-    }
-    assert_eq!(of(&reply.list()[1], "next").as_deref(), Some("30.5"));
-}
-
-// indexes
+// templates and indexes
 
 #[test]
 fn each_index_is_paged_in_the_order_of_the_core() {
     let mut core = super::errors::one_of_each();
     core.all("put 5 w q late K {} 0; tag 6 add waiting t; tag 5 add late t; track 7 track late; track 8 track waiting");
     core.all("put 0 w q f2 K {} 0 priority 9; pop 1 p w0 1; guard.pause 9 '' '' b A a");
-    let pages = |line: &str, core: &mut Core| index(core, line);
-    assert_eq!(
-        pages("waiting q 0 9", &mut core),
-        (
-            "4".into(),
-            ["stalled", "f2", "waiting", "late"]
-                .map(String::from)
-                .into()
-        )
-    );
-    assert_eq!(pages("waiting q 1 2", &mut core).1, ["f2", "waiting"]);
-    assert_eq!(pages("waiting q 0 0", &mut core), ("4".into(), Vec::new()));
-    assert_eq!(pages("waiting q 9 5", &mut core), ("4".into(), Vec::new()));
-    assert_eq!(pages("locks q 0 9", &mut core).1, ["running"]);
-    assert_eq!(pages("scheduled q 0 9", &mut core).1, ["scheduled"]);
-    assert_eq!(pages("depends q 0 9", &mut core).1, ["depends"]);
-    assert_eq!(pages("recurring q 0 9", &mut core).1, ["template"]);
-    assert_eq!(pages("failed G 0 9", &mut core).1, ["failed"]);
-    assert_eq!(pages("worker w1 0 9", &mut core).1, ["running"]);
-    assert_eq!(pages("tag t 0 9", &mut core).1, ["late", "waiting"]);
-    assert_eq!(pages("complete '' 0 9", &mut core).1, ["complete"]);
-    assert_eq!(pages("tracked '' 0 9", &mut core).1, ["late", "waiting"]);
-    assert_eq!(pages("queues '' 0 9", &mut core).1, ["q"]);
-    assert_eq!(pages("workers '' 0 9", &mut core).1, ["w0", "w1"]);
-    assert_eq!(
-        pages("tags '' 0 9", &mut core),
-        ("1".into(), vec!["t".into()])
-    );
-    assert_eq!(pages("groups '' 0 9", &mut core).1, ["G"]);
-    assert_eq!(pages("paused '' 0 9", &mut core).1, ["A", "a", "b"]);
-    assert_eq!(
-        pages("paused '' 1 1", &mut core),
-        ("3".into(), vec!["a".into()])
-    );
-    assert_eq!(
-        pages("waiting nope 0 9", &mut core),
-        ("0".into(), Vec::new())
-    );
+    core.session(expect![[r#"
+        look.index 99 waiting q 0 9 → 4 stalled f2 waiting late
+        look.index 99 waiting q 1 2 → 4 f2 waiting
+        look.index 99 waiting q 0 0 → 4
+        look.index 99 waiting q 9 5 → 4
+        look.index 99 locks q 0 9 → 1 running
+        look.index 99 scheduled q 0 9 → 1 scheduled
+        look.index 99 depends q 0 9 → 1 depends
+        look.index 99 recurring q 0 9 → 1 template
+        look.index 99 failed G 0 9 → 1 failed
+        look.index 99 worker w1 0 9 → 1 running
+        look.index 99 tag t 0 9 → 2 late waiting
+        look.index 99 complete '' 0 9 → 1 complete
+        look.index 99 tracked '' 0 9 → 2 late waiting
+        look.index 99 queues '' 0 9 → 1 q
+        look.index 99 workers '' 0 9 → 2 w0 w1
+        look.index 99 tags '' 0 9 → 1 t
+        look.index 99 groups '' 0 9 → 1 G
+        look.index 99 paused '' 0 9 → 3 A a b
+        look.index 99 paused '' 1 1 → 3 a
+        look.index 99 waiting nope 0 9 → 0
+    "#]]);
 }
 
 #[test]
-fn failures_are_paged_oldest_first() {
-    let mut core = Core::new();
-    for n in 0..5 {
-        core.all(&format!(
-            "put 0 w q j{n} K {{}} 0; pop 1 q w1 1; fail {n} j{n} w1 G M"
-        ));
-    }
-    assert_eq!(
-        index(&mut core, "failed G 0 3"),
-        ("5".into(), ["j0", "j1", "j2"].map(String::from).into())
-    );
-    assert_eq!(index(&mut core, "failed G 3 9").1, ["j3", "j4"]);
-    assert_eq!(index(&mut core, "failed G 9 9").1, Vec::<String>::new());
-}
+fn templates_and_indexes() {
+    Core::new().session(expect![[r#"
+        == Failures are paged oldest first
+        put 0 w q j0 K {} 0; pop 1 q w1 1; fail 0 j0 w1 G M; put 0 w q j1 K {} 0; pop 1 q w1 1; fail 1 j1 w1 G M
+        put 0 w q j2 K {} 0; pop 1 q w1 1; fail 2 j2 w1 G M; put 0 w q j3 K {} 0; pop 1 q w1 1; fail 3 j3 w1 G M
+        put 0 w q j4 K {} 0; pop 1 q w1 1; fail 4 j4 w1 G M
+        look.index 99 failed G 0 3 → 5 j0 j1 j2
+        look.index 99 failed G 3 9 → 5 j3 j4
+        look.index 99 failed G 9 9 → 5
 
-#[test]
-fn look_calls_promote_spawn_and_age_nothing() {
-    let mut core = super::errors::one_of_each();
-    core.ok("config.set 0 max-worker-age 10");
-    let before = core.dump();
-    for line in [
-        "look.index 5000 scheduled q 0 9",
-        "look.index 5000 recurring q 0 9",
-        "look.index 5000 workers '' 0 9",
-        "look.queues 5000",
-        "look.workers 5000",
-        "look.jobs 5000 full scheduled",
-    ] {
-        core.ok(line);
-    }
-    assert_eq!(core.dump(), before);
+        == Look calls promote, spawn and age nothing
+        one_of_each; config.set 0 max-worker-age 10; remember; look.index 5000 scheduled q 0 9
+        look.index 5000 recurring q 0 9; look.index 5000 workers '' 0 9; look.queues 5000; look.workers 5000
+        look.jobs 5000 full scheduled; unchanged
+
+        == A template is shown with its next run
+        recur 0 q r K {} interval 60 30.5
+        look.recurs 9 nope r → nil jid r klass K data {} priority 0 tags {} state recur queue q type interval count 0 interval 60 retries 0 backlog 0 next 30.5
+    "#]]);
 }
 
 // scan
@@ -380,144 +246,50 @@ fn queues_are_ready_if_a_pop_may_bring_a_job_now() {
 }
 
 #[test]
-fn queues_are_counted_by_state() {
-    let mut core = super::errors::one_of_each();
-    core.ok("put 5 w q due K {} 5");
-    let queue = row(&mut core, "look.queues 9 q");
-    let counts = |queue: &Reply| {
-        [
-            "running",
-            "stalled",
-            "waiting",
-            "scheduled",
-            "depends",
-            "recurring",
-        ]
-        .map(|name| of(queue, name).unwrap())
-    };
-    assert_eq!(counts(&queue), ["1", "1", "1", "2", "1", "1"]);
-    let queue = row(&mut core, "look.queues 10 q");
-    assert_eq!(
-        counts(&queue),
-        ["1", "1", "2", "1", "1", "1"],
-        "what is due waits"
-    );
-    let queue = row(&mut core, "look.queues 63 q");
-    assert_eq!(
-        counts(&queue),
-        ["0", "2", "2", "1", "1", "1"],
-        "what has lapsed is stalled"
-    );
-    assert_eq!(
-        (of(&queue, "name"), of(&queue, "known")),
-        (Some("q".into()), Some("1".into()))
-    );
-    assert_eq!(of(&queue, "paused").as_deref(), Some("0"));
-    for absent in ["since", "until", "reason", "by"] {
-        assert_eq!(of(&queue, absent), None, "{absent}");
-    }
-    // The first in order is the stalled job, which was timed out at 4.
-    assert_eq!(of(&queue, "head").as_deref(), Some("4.000"));
-}
+fn queues_and_workers_are_shown() {
+    Core::new().session(expect![[r#"
+        == The head of a queue is its first waiting or due job
+        put 1 w q a K {} 50; put 2 w q b K {} 20
+        look.queues 9 q | head → null
+        look.queues 60 q | head → "2.000"
+        put 3 w q c K {} 0
+        look.queues 60 q | head → "3.000"
 
-#[test]
-fn the_head_of_a_queue_is_its_first_waiting_or_due_job() {
-    let mut core = Core::new();
-    core.all("put 1 w q a K {} 50; put 2 w q b K {} 20");
-    assert_eq!(
-        row(&mut core, "look.queues 9 q").field("head"),
-        Some(&Reply::Nil)
-    );
-    assert_eq!(
-        of(&row(&mut core, "look.queues 60 q"), "head").as_deref(),
-        Some("2.000")
-    );
-    core.ok("put 3 w q c K {} 0");
-    assert_eq!(
-        of(&row(&mut core, "look.queues 60 q"), "head").as_deref(),
-        Some("3.000")
-    );
-}
+        == A pause is shown with its reason until it ends
+        put 0 w q j K {} 0; guard.pause 10.5 20 {"reason":"deploy","by":"ann@h"} q
+        look.queues 19 q | paused since until reason by → "1" "10.5" "20" deploy "ann@h"
+        look.queues 20 q | paused since until reason by → "0" - - - -
+        pause 21 p
+        look.queues 22 p | paused since → "1" -
 
-#[test]
-fn a_large_priority_does_not_blur_since_when_a_job_waits() {
-    let mut core = Core::new();
-    core.ok("put 50 w q j K {} 0 priority 1000000");
-    let queue = row(&mut core, "look.queues 90 q");
-    assert_eq!(of(&queue, "head").as_deref(), Some("50.000"));
-    let lag = core.ok("look.lag 90 q").list()[0].list().to_vec();
-    assert_eq!((lag[0].text(), lag[1].text()), ("50.000", "j"));
-}
+        == Queues are counted by state
+        one_of_each; put 5 w q due K {} 5
+        look.queues 9 q → name q known 1 running 1 stalled 1 waiting 1 scheduled 2 depends 1 throttled 0 recurring 1 paused 0 head 4.000
+        -- What is due waits, and what has lapsed is stalled.
+        look.queues 10 q | running stalled waiting scheduled depends recurring → "1" "1" "2" "1" "1" "1"
+        look.queues 63 q | running stalled waiting scheduled depends recurring → "0" "2" "2" "1" "1" "1"
+        -- The first in order is the stalled job, which was timed out at 4.
+        look.queues 63 q | head → "4.000"
 
-#[test]
-fn known_queues_are_shown_and_unknown_ones_if_named() {
-    let mut core = Core::new();
-    core.all("put 1 w b j K {} 0; put 2 w a k K {} 0");
-    let names: Vec<_> = core
-        .ok("look.queues 9")
-        .list()
-        .iter()
-        .map(|row| of(row, "name").unwrap())
-        .collect();
-    assert_eq!(names, ["b", "a"]);
-    let queue = row(&mut core, "look.queues 9 nope");
-    assert_eq!(
-        (of(&queue, "known"), of(&queue, "waiting")),
-        (Some("0".into()), Some("0".into()))
-    );
-    assert_eq!(Core::new().ok("look.queues 9"), Reply::List(Vec::new()));
-}
+        == A large priority does not blur since when a job waits
+        put 50 w q j K {} 0 priority 1000000
+        look.queues 90 q | head → "50.000"
+        look.lag 90 q → 50.000 j waiting nil
 
-#[test]
-fn a_pause_is_shown_with_its_reason_until_it_ends() {
-    let mut core = Core::new();
-    core.all(r#"put 0 w q j K {} 0; guard.pause 10.5 20 {"reason":"deploy","by":"ann@h"} q"#);
-    let queue = row(&mut core, "look.queues 19 q");
-    assert_eq!(of(&queue, "paused").as_deref(), Some("1"));
-    assert_eq!(
-        (of(&queue, "since"), of(&queue, "until")),
-        (Some("10.5".into()), Some("20".into()))
-    );
-    assert_eq!(
-        (of(&queue, "reason"), of(&queue, "by")),
-        (Some("deploy".into()), Some("ann@h".into()))
-    );
-    let queue = row(&mut core, "look.queues 20 q");
-    assert_eq!(of(&queue, "paused").as_deref(), Some("0"));
-    for name in ["since", "until", "reason", "by"] {
-        assert_eq!(of(&queue, name), None, "{name}");
-    }
-    core.ok("pause 21 p");
-    let queue = row(&mut core, "look.queues 22 p");
-    assert_eq!(of(&queue, "paused").as_deref(), Some("1"));
-    assert_eq!(of(&queue, "since"), None);
-}
+        == Known queues are shown and unknown ones if named
+        look.queues 9 → none
+        put 1 w b j K {} 0; put 2 w a k K {} 0
+        look.queues 9 | name → b a
+        look.queues 9 nope | known waiting → "0" "0"
 
-#[test]
-fn workers_are_counted_by_the_jobs_they_hold() {
-    let mut core = Core::new();
-    core.all("put 0 w q a K {} 0; put 0 w q b K {} 0; pop 1 q w1 1; pop 5 q w2 1; pop 9 q w3 1");
-    let shown = |core: &mut Core, line: &str| -> Vec<[String; 4]> {
-        let reply = core.ok(line);
-        let rows = reply.list().iter();
-        rows.map(|row| {
-            ["name", "seen", "running", "stalled"].map(|name| of(row, name).unwrap_or_default())
-        })
-        .collect()
-    };
-    let wanted = [
-        ["w3", "9", "0", "0"],
-        ["w2", "5", "1", "0"],
-        ["w1", "1", "0", "1"],
-    ];
-    assert_eq!(shown(&mut core, "look.workers 61"), wanted);
-    assert_eq!(
-        shown(&mut core, "look.workers 61 w1 nobody"),
-        [["w1", "1", "0", "1"], ["nobody", "", "0", "0"]]
-    );
-    core.ok("config.set 0 max-worker-age 10");
-    assert_eq!(shown(&mut core, "look.workers 15"), [["w3", "9", "0", "0"]]);
-    assert!(core.dump().has("ql:w:w1:jobs"));
+        == Workers are counted by the jobs they hold
+        put 0 w q a K {} 0; put 0 w q b K {} 0; pop 1 q w1 1; pop 5 q w2 1; pop 9 q w3 1
+        look.workers 61 | name seen running stalled → w3 "9" "0" "0" · w2 "5" "1" "0" · w1 "1" "0" "1"
+        look.workers 61 w1 nobody | name seen running stalled → w1 "1" "0" "1" · nobody null "0" "0"
+        config.set 0 max-worker-age 10
+        look.workers 15 | name seen running stalled → w3 "9" "0" "0"
+        EXISTS ql:w:w1:jobs → :1
+    "#]]);
 }
 
 // bad usage
@@ -525,86 +297,62 @@ fn workers_are_counted_by_the_jobs_they_hold() {
 #[test]
 fn look_calls_name_themselves_when_they_refuse() {
     let mut core = Core::new();
-    let many: Vec<String> = (0..501).map(|n| format!("j{n}")).collect();
-    let many = many.join(" ");
-    for line in [
-        "look.jobs 0",
-        "look.index 0",
-        "look.index 0 waiting",
-        "look.index 0 waiting q",
-        "look.index 0 waiting q 0",
-        "look.index 0 nope q 0 5",
-        "look.index 0 waiting q -1 5",
-        "look.index 0 waiting q 0 -1",
-        "look.index 0 waiting q 0.5 5",
-        "look.index 0 waiting q 0 x",
-        "look.index 0 waiting q nan 5",
-        "look.index 0 waiting q 0 inf",
-        "look.index 0 waiting q 0 10001",
-        "look.scan 0",
-        "look.scan 0 nope 0 5",
-        "look.scan 0 jobs x 5",
-        "look.scan 0 jobs 0",
-        "look.scan 0 jobs 0 0",
-        "look.scan 0 jobs 0 x",
-        &format!("look.jobs 0 brief {many}"),
-        &format!("look.recurs 0 {many}"),
-    ] {
-        let error = short(&core.refused(line));
-        assert!(
-            error.starts_with("user_script:N: Look(): "),
-            "`{line}` says `{error}`"
-        );
+    core.session(expect![[r#"
+        look.jobs 0 → error Look(): "brief", "full" or names missing
+        look.index 0 → error Look(): index or name missing
+        look.index 0 waiting → error Look(): index or name missing
+        look.index 0 waiting q → error Look(): offset and count must be whole numbers
+        look.index 0 waiting q 0 → error Look(): offset and count must be whole numbers
+        look.index 0 nope q 0 5 → error Look(): unknown index nope
+        look.index 0 waiting q -1 5 → error Look(): offset and count must be whole numbers
+        look.index 0 waiting q 0 -1 → error Look(): offset and count must be whole numbers
+        look.index 0 waiting q 0.5 5 → error Look(): offset and count must be whole numbers
+        look.index 0 waiting q 0 x → error Look(): offset and count must be whole numbers
+        look.index 0 waiting q nan 5 → error Look(): offset and count must be whole numbers
+        look.index 0 waiting q 0 inf → error Look(): offset and count must be whole numbers
+        look.index 0 waiting q 0 10001 → error Look(): more than 10000 members
+        look.scan 0 → error Look(): cursor must be a number
+        look.scan 0 nope 0 5 → error Look(): "jobs", "recurring" or "keys" missing
+        look.scan 0 jobs x 5 → error Look(): cursor must be a number
+        look.scan 0 jobs 0 → error Look(): count must be a whole number from 1 to 10000
+        look.scan 0 jobs 0 0 → error Look(): count must be a whole number from 1 to 10000
+        look.scan 0 jobs 0 x → error Look(): count must be a whole number from 1 to 10000
+        look.jobs 0 brief → none
+        look.index 0 waiting q 0 10000 → 0
+    "#]]);
+    for call in ["look.jobs 0 brief", "look.recurs 0"] {
+        let error = core.refused(&format!("{call}{}", " j".repeat(501)));
+        assert!(error.contains("Look(): "), "{error}");
     }
-    assert_eq!(core.ok("look.jobs 0 brief"), Reply::List(Vec::new()));
-    assert_eq!(core.ok("look.index 0 waiting q 0 10000").texts(), ["0"]);
-}
-
-#[test]
-fn a_key_of_another_type_does_not_stop_a_look() {
-    let mut core = super::errors::one_of_each();
-    core.redis("DEL ql:j:waiting-history ql:j:waiting-dependents");
-    core.redis("SET ql:j:waiting-history x");
-    core.redis("SET ql:j:waiting-dependents x");
-    let reply = core.ok("look.jobs 9 full waiting running");
-    assert_eq!(of(&reply.list()[1], "state").as_deref(), Some("running"));
 }
 
 // pop
 
 #[test]
-fn look_pop_tells_what_a_pop_meets() {
-    let mut core = Core::new();
-    core.ok("config.set 0 q-max-concurrency 2");
-    for (at, jid) in ["a", "b", "c"].iter().enumerate() {
-        core.ok(&format!("put {at} w q {jid} K {{}} 0"));
-    }
-    core.ok("put 3 w q urgent K {} 0 priority 5");
-    let reply = core.ok("look.pop 50 q b");
-    assert_eq!(of(&reply, "limit").as_deref(), Some("2"));
-    assert_eq!(of(&reply, "held").as_deref(), Some("0"));
-    assert_eq!(of(&reply, "ahead").as_deref(), Some("2"));
-    assert_eq!(of(&reply, "oldest").as_deref(), Some("0.000"));
-    assert_eq!(of(&reply, "oldest_jid").as_deref(), Some("a"));
-    assert_eq!(of(&reply, "next").as_deref(), Some("urgent"));
-    assert_eq!(of(&reply, "ready").as_deref(), Some("3.000"));
-    for absent in ["popped", "seen", "pace", "ghost"] {
-        assert_eq!(of(&reply, absent), None, "{absent}");
-    }
-    core.ok("pop 60 q w1 2");
-    core.redis("ZADD ql:q:q-work 9 nobody");
-    let reply = core.ok("look.pop 70 q b");
-    assert_eq!(of(&reply, "held").as_deref(), Some("2"));
-    assert_eq!(of(&reply, "holder").as_deref(), Some("w1"));
-    assert_eq!(of(&reply, "seen").as_deref(), Some("60"));
-    assert_eq!(of(&reply, "next"), None, "the limit is reached");
-    assert_eq!(of(&reply, "ghost").as_deref(), Some("nobody"));
-    assert_eq!(of(&reply, "ahead").as_deref(), Some("1"));
-    assert_eq!(of(&core.ok("look.pop 70 q zzz"), "listed"), None);
-    assert!(
-        core.refused("look.pop 70")
-            .contains("Look(): queue missing")
-    );
+fn what_a_pop_meets() {
+    Core::new().session(expect![[r#"
+        == look.pop reports what a pop meets
+        config.set 0 q-max-concurrency 2; put 0 w q a K {} 0; put 1 w q b K {} 0; put 2 w q c K {} 0
+        put 3 w q urgent K {} 0 priority 5
+        look.pop 50 q b | limit held ahead oldest oldest_jid next ready popped seen pace ghost → "2" "0" "2" "0.000" a urgent "3.000" - - - -
+        pop 60 q w1 2; ZADD ql:q:q-work 9 nobody
+        look.pop 70 q b | held holder seen next ghost ahead → "2" w1 "60" - nobody "1"
+        -- the limit is reached
+        look.pop 70 q zzz | listed → -
+        look.pop 70 → error Look(): queue missing
+
+        == The oldest wait may be behind jobs of higher priority
+        put 10 w q old K {} 0 priority -3; put 20 w q mid K {} 0; put 30 w q new K {} 0 priority 7
+        put 40 w q moved K {} 0; priority 41 moved 0
+        look.pop 50 q | oldest_jid → old
+        cancel 51 old
+        look.pop 52 q | oldest_jid → mid
+
+        == Jobs of one call are ahead of each other in the order of pops
+        put 5 w q a K {} 0; put 5 w q b K {} 0; put 5 w q c K {} 0
+        look.pop 9 q c | ahead → "0"
+        look.pop 9 q a | ahead → "2"
+    "#]]);
 }
 
 #[test]
@@ -621,32 +369,6 @@ fn the_pace_of_a_queue_is_that_of_the_last_five_minutes() {
     let pace = |core: &mut Core, now: u32| of(&core.ok(&format!("look.pop {now} q b")), "pace");
     assert_eq!(pace(&mut core, 1020).as_deref(), Some("1.00"));
     assert_eq!(pace(&mut core, 1400), None);
-}
-
-#[test]
-fn jobs_of_one_call_are_ahead_of_each_other_in_the_order_of_pops() {
-    let mut core = Core::new();
-    for jid in ["a", "b", "c"] {
-        core.ok(&format!("put 5 w q {jid} K {{}} 0"));
-    }
-    let ahead = |core: &mut Core, jid: &str| of(&core.ok(&format!("look.pop 9 q {jid}")), "ahead");
-    assert_eq!(ahead(&mut core, "c").as_deref(), Some("0"));
-    assert_eq!(ahead(&mut core, "a").as_deref(), Some("2"));
-}
-
-#[test]
-fn the_oldest_wait_may_be_behind_jobs_of_higher_priority() {
-    let mut core = Core::new();
-    core.ok("put 10 w q old K {} 0 priority -3");
-    core.ok("put 20 w q mid K {} 0");
-    core.ok("put 30 w q new K {} 0 priority 7");
-    core.ok("put 40 w q moved K {} 0");
-    core.ok("priority 41 moved 0");
-    let reply = core.ok("look.pop 50 q");
-    assert_eq!(of(&reply, "oldest_jid").as_deref(), Some("old"));
-    core.ok("cancel 51 old");
-    let reply = core.ok("look.pop 52 q");
-    assert_eq!(of(&reply, "oldest_jid").as_deref(), Some("mid"));
 }
 
 // status
@@ -679,12 +401,8 @@ fn look_status_counts_failures_since_a_time() {
         assert_eq!(queue.field(count).unwrap().text(), "920");
     }
     assert!(reply.list()[1].text().contains("redis_version:"));
-    assert!(
-        core.refused("look.status 99 x counts")
-            .contains("Look(): since")
-    );
-    assert!(
-        core.refused("look.status 99 0 x")
-            .contains("Look(): neither")
-    );
+    core.session(expect![[r#"
+        look.status 99 x counts → error Look(): since is not a number
+        look.status 99 0 x → error Look(): neither counts nor spreads: x
+    "#]]);
 }

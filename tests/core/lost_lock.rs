@@ -1,5 +1,6 @@
 //! The back-off of jobs that lost their lock.
 
+use expect_test::expect;
 use serde_json::json;
 
 use crate::support::core::Core;
@@ -39,6 +40,7 @@ fn a_job_waits_longer_after_each_lost_lock() {
 
 #[test]
 fn the_settings_hold_for_jobs_without_a_policy_of_their_own() {
+    let mut core = Core::new();
     for (config, backoff, due) in [
         ("", "", None),
         ("", "[]", None),
@@ -73,7 +75,7 @@ fn the_settings_hold_for_jobs_without_a_policy_of_their_own() {
             Some(946_080_000.0),
         ),
     ] {
-        let mut core = Core::new();
+        core.flush();
         if !config.is_empty() {
             core.ok(&format!("config.set 0 {config}"));
         }
@@ -92,38 +94,25 @@ fn the_settings_hold_for_jobs_without_a_policy_of_their_own() {
 }
 
 #[test]
-fn a_retry_is_not_delayed_by_it() {
-    let mut core = Core::new();
-    core.all(r#"put 0 me q j K {} 0 backoff {"initial_delay":5}; pop 1 q w1 1; retry 2 j q w1"#);
-    assert_eq!(core.jids("pop 3 q w1 1"), ["j"]);
-}
+fn lost_locks_and_retries() {
+    Core::new().session(expect![[r#"
+        == A retry is not delayed by a back-off for lost locks
+        put 0 me q j K {} 0 backoff {"initial_delay":5}; pop 1 q w1 1; retry 2 j q w1
+        pop 3 q w1 1 | jid → j
 
-#[test]
-fn without_a_grace_period_the_first_expiry_counts() {
-    let mut core = Core::new();
-    core.all(r#"config.set 0 grace-period 0; put 0 me q j K {} 0 backoff {"initial_delay":5}; pop 1 q w1 1"#);
-    assert_eq!(core.jids("pop 61 q w2 1"), [""; 0]);
-    assert_eq!(core.score("ql:q:q-scheduled", "j"), Some(61.0 + 15.0));
-}
+        == Without a grace period the first expiry counts
+        config.set 0 grace-period 0; put 0 me q j K {} 0 backoff {"initial_delay":5}; pop 1 q w1 1
+        pop 61 q w2 1 | jid → {}
+        score ql:q:q-scheduled j → 76
 
-#[test]
-fn a_job_that_waits_for_its_back_off_gives_back_its_slots_and_keeps_its_lane() {
-    let mut core = Core::new();
-    core.ok("throttle.set 0 t 1");
-    let options = r#"throttles ["t"] backoff {"initial_delay":5}"#;
-    core.all(&format!(
-        "put 0 me q j K {{}} 0 key k {options}; put 0 me q k K {{}} 0 key k"
-    ));
-    core.all(r#"put 0 me q other K {} 0 throttles ["t"]; popByJid 1 q j w1"#);
-    core.ok("pop 61 q w2 2");
-    // The slot is free again, and the lane waits for its first job.
-    assert_eq!(core.jids("pop 71 q w2 2"), ["other"]);
-    assert_eq!(
-        (core.state("j").as_str(), core.state("k").as_str()),
-        ("scheduled", "depends")
-    );
-    core.must_be_clean(72.0, Default::default());
-    core.all("complete 73 other w2 q {}");
-    assert_eq!(core.jids("pop 86 q w2 9"), ["j"]);
-    core.must_be_clean(87.0, Default::default());
+        == A job that waits for its back-off gives back its slots and keeps its lane
+        throttle.set 0 t 1; put 0 me q j K {} 0 key k throttles ["t"] backoff {"initial_delay":5}
+        put 0 me q k K {} 0 key k; put 0 me q other K {} 0 throttles ["t"]; popByJid 1 q j w1; pop 61 q w2 2
+        -- The slot is free again, and the lane waits for its first job.
+        pop 71 q w2 2 | jid → other
+        states j k → scheduled depends
+        clean 72; complete 73 other w2 q {}
+        pop 86 q w2 9 | jid → j
+        clean 87
+    "#]]);
 }

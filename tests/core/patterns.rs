@@ -1,117 +1,56 @@
 //! The stored patterns of queue names, as reqless has them.
 
+use expect_test::expect;
 use serde_json::json;
 
-use crate::check::invariants::Excuses;
-use crate::support::core::{Core, Reply};
+use crate::support::core::Core;
 
 #[test]
-fn identifier_patterns_are_stored_and_always_have_a_default() {
-    let mut core = Core::new();
-    assert_eq!(
-        core.json("queueIdentifierPatterns.getAll 0"),
-        json!({"default": r#"["*"]"#})
-    );
-    let set =
-        r#"queueIdentifierPatterns.setAll 0 web '["web-*", "!web-old"]' none [] eu '["*-eu"]'"#;
-    assert_eq!(core.ok(set), Reply::Nil);
-    assert_eq!(
-        core.ok("queueIdentifierPatterns.getAll 1").text(),
-        r#"{"default":"[\"*\"]","eu":"[\"*-eu\"]","web":"[\"web-*\", \"!web-old\"]"}"#
-    );
-    core.ok(r#"queueIdentifierPatterns.setAll 2 default '["a"]'"#);
-    assert_eq!(
-        core.json("queueIdentifierPatterns.getAll 3"),
-        json!({"default": r#"["a"]"#})
-    );
-    assert_eq!(core.redis("HLEN ql:qp:identifiers"), Reply::Int(1));
-}
+fn patterns_are_stored() {
+    Core::new().session(expect![[r#"
+        == Identifier patterns are stored and always have a default
+        queueIdentifierPatterns.getAll 0 → {"default":"[\"*\"]"}
+        queueIdentifierPatterns.setAll 0 web '["web-*", "!web-old"]' none [] eu '["*-eu"]' → nil
+        queueIdentifierPatterns.getAll 1 → {"default":"[\"*\"]","eu":"[\"*-eu\"]","web":"[\"web-*\", \"!web-old\"]"}
+        queueIdentifierPatterns.setAll 2 default '["a"]'
+        queueIdentifierPatterns.getAll 3 → {"default":"[\"a\"]"}
+        HLEN ql:qp:identifiers → :1
 
-#[test]
-fn priority_patterns_keep_their_order_and_end_with_a_default() {
-    let mut core = Core::new();
-    let default = r#"{"fairly": false, "pattern": ["default"]}"#;
-    assert_eq!(
-        core.json("queuePriorityPatterns.getAll 0"),
-        json!([default])
-    );
-    let (one, two) = (
-        r#"{"fairly":true,"pattern":["b*"]}"#,
-        r#"{"pattern":["a"]}"#,
-    );
-    core.ok(&format!("queuePriorityPatterns.setAll 0 '{one}' '{two}'"));
-    assert_eq!(
-        core.json("queuePriorityPatterns.getAll 1"),
-        json!([one, two, default])
-    );
-    let own = r#"{"fairly":true,"pattern":["default"]}"#;
-    core.ok(&format!("queuePriorityPatterns.setAll 2 '{own}' '{two}'"));
-    assert_eq!(
-        core.json("queuePriorityPatterns.getAll 3"),
-        json!([own, two])
-    );
-    core.ok("queuePriorityPatterns.setAll 4");
-    assert_eq!(
-        core.json("queuePriorityPatterns.getAll 5"),
-        json!([default])
-    );
-    assert!(!core.dump().has("ql:qp:priorities"));
-}
+        == The keys of qmore are read until patterns are set
+        HSET qmore:dynamic web ["w"]; RPUSH qmore:priority {"pattern":["w"]}
+        queueIdentifierPatterns.getAll 0 | web → "[\"w\"]"
+        queuePriorityPatterns.getAll 0 → ["{\"pattern\":[\"w\"]}"]
+        queueIdentifierPatterns.setAll 1 mail '["m"]'; queuePriorityPatterns.setAll 1
+        EXISTS qmore:dynamic qmore:priority → :0
+        queueIdentifierPatterns.getAll 2 → {"default":"[\"*\"]","mail":"[\"m\"]"}
+        -- A key of another type there is as good as none.
+        SET qmore:priority x
+        queuePriorityPatterns.getAll 3 → ["{\"fairly\": false, \"pattern\": [\"default\"]}"]
 
-#[test]
-fn the_keys_of_qmore_are_read_until_patterns_are_set() {
-    let mut core = Core::new();
-    core.redis("HSET qmore:dynamic web [\"w\"]");
-    core.redis("RPUSH qmore:priority {\"pattern\":[\"w\"]}");
-    assert_eq!(
-        core.json("queueIdentifierPatterns.getAll 0")["web"],
-        r#"["w"]"#
-    );
-    assert_eq!(
-        core.json("queuePriorityPatterns.getAll 0"),
-        json!([r#"{"pattern":["w"]}"#])
-    );
-    core.ok(r#"queueIdentifierPatterns.setAll 1 mail '["m"]'"#);
-    core.ok("queuePriorityPatterns.setAll 1");
-    assert_eq!(
-        core.redis("EXISTS qmore:dynamic qmore:priority"),
-        Reply::Int(0)
-    );
-    assert_eq!(
-        core.json("queueIdentifierPatterns.getAll 2"),
-        json!({"default": r#"["*"]"#, "mail": r#"["m"]"#})
-    );
-    // A key of another type there is as good as none.
-    core.redis("SET qmore:priority x");
-    assert_eq!(
-        core.json("queuePriorityPatterns.getAll 3")
-            .as_array()
-            .unwrap()
-            .len(),
-        1
-    );
-}
+        == Wrong patterns are refused before anything is written
+        queueIdentifierPatterns.setAll 0 web '["w"]'; queuePriorityPatterns.setAll 0 '{"pattern":["w"]}'
+        queueIdentifierPatterns.setAll 1 web → error Odd number of identifier patterns: 1
+        queueIdentifierPatterns.setAll 1 mail '["m"]' web nonsense → error Expected value but found invalid token at character 1
+        queueIdentifierPatterns.setAll 1 web 7 → error Patterns(): not a JSON array of patterns
+        queueIdentifierPatterns.setAll 1 web '{"a":"b"}' → error Patterns(): not a JSON array of patterns
+        queueIdentifierPatterns.setAll 1 web '[1]' → error Patterns(): not a JSON array of patterns
+        queuePriorityPatterns.setAll 1 nonsense → error Expected value but found invalid token at character 1
+        queuePriorityPatterns.setAll 1 7 → error Patterns(): not a JSON array of patterns
+        queuePriorityPatterns.setAll 1 {} → error Patterns(): not a JSON array of patterns
+        queuePriorityPatterns.setAll 1 '{"pattern":"w"}' → error Patterns(): not a JSON array of patterns
+        -- `check` knows the keys.
+        clean 2
 
-#[test]
-fn wrong_patterns_are_refused_before_anything_is_written() {
-    let mut core = Core::new();
-    core.ok(r#"queueIdentifierPatterns.setAll 0 web '["w"]'"#);
-    core.ok(r#"queuePriorityPatterns.setAll 0 '{"pattern":["w"]}'"#);
-    for line in [
-        "queueIdentifierPatterns.setAll 1 web",
-        r#"queueIdentifierPatterns.setAll 1 mail '["m"]' web nonsense"#,
-        "queueIdentifierPatterns.setAll 1 web 7",
-        r#"queueIdentifierPatterns.setAll 1 web '{"a":"b"}'"#,
-        "queueIdentifierPatterns.setAll 1 web '[1]'",
-        "queuePriorityPatterns.setAll 1 nonsense",
-        "queuePriorityPatterns.setAll 1 7",
-        "queuePriorityPatterns.setAll 1 {}",
-        r#"queuePriorityPatterns.setAll 1 '{"pattern":"w"}'"#,
-    ] {
-        core.refused(line);
-    }
-    // `check` knows the keys.
-    core.must_be_clean(2.0, Excuses::default());
+        == Priority patterns keep their order and end with a default
+        queuePriorityPatterns.getAll 0 → ["{\"fairly\": false, \"pattern\": [\"default\"]}"]
+        queuePriorityPatterns.setAll 0 {"fairly":true,"pattern":["b*"]} {"pattern":["a"]}
+        queuePriorityPatterns.getAll 1 → ["{\"fairly\":true,\"pattern\":[\"b*\"]}","{\"pattern\":[\"a\"]}","{\"fairly\": false, \"pattern\": [\"default\"]}"]
+        queuePriorityPatterns.setAll 2 {"fairly":true,"pattern":["default"]} {"pattern":["a"]}
+        queuePriorityPatterns.getAll 3 → ["{\"fairly\":true,\"pattern\":[\"default\"]}","{\"pattern\":[\"a\"]}"]
+        queuePriorityPatterns.setAll 4
+        queuePriorityPatterns.getAll 5 → ["{\"fairly\": false, \"pattern\": [\"default\"]}"]
+        EXISTS ql:qp:priorities → :0
+    "#]]);
 }
 
 #[test]

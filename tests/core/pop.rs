@@ -1,358 +1,257 @@
 //! Popping and peeking: the order of a queue, expired locks in their two phases, promotion of due
 //! jobs, limits, and ghosts that must not stop a queue.
 
-use serde_json::json;
+use expect_test::expect;
 
 use crate::support::core::{Core, Reply};
 
-/// A database with `count` jobs `j0` … of queue `q`, popped by `w1` at 0, so that they expire at 60.
-fn popped(count: usize, options: &str) -> Core {
-    let mut core = Core::new();
-    for n in 0..count {
-        core.ok(&format!("put 0 w q j{n} K {{}} 0{options}"));
-    }
-    core.ok(&format!("pop 0 q w1 {count}"));
-    core.events();
-    core
-}
-
 #[test]
-fn the_larger_priority_is_popped_first() {
-    let mut core = Core::new();
-    core.all("put 0 w q a K {} 0 priority -1; put 1 w q b K {} 0; put 2 w q c K {} 0 priority 7");
-    assert_eq!(core.jids("pop 3 q w1 3"), ["c", "b", "a"]);
-}
+fn jobs_are_popped() {
+    Core::new().session(expect![[r#"
+        == The larger priority is popped first
+        put 0 w q a K {} 0 priority -1; put 1 w q b K {} 0; put 2 w q c K {} 0 priority 7
+        pop 3 q w1 3 | jid → c b a
 
-#[test]
-fn equal_priorities_are_popped_by_age_and_twins_in_reverse_order_of_name() {
-    let mut core = Core::new();
-    core.all("put 1 w q m K {} 0; put 0 w q z K {} 0; put 2 w q a K {} 0; put 2 w q b K {} 0");
-    assert_eq!(core.jids("pop 3 q w1 4"), ["z", "m", "b", "a"]);
-}
+        == Equal priorities are popped by age and twins in reverse order of name
+        put 1 w q m K {} 0; put 0 w q z K {} 0; put 2 w q a K {} 0; put 2 w q b K {} 0
+        pop 3 q w1 4 | jid → z m b a
 
-#[test]
-fn popping_writes_all_that_belongs_to_a_running_job() {
-    let mut core = Core::new();
-    core.ok("put 0 w q j K {} 0");
-    core.events();
-    let jobs = core.json("pop 2.5 q w1 1");
-    assert_eq!(jobs[0]["state"], "running");
-    assert_eq!(
-        (&jobs[0]["worker"], &jobs[0]["expires"]),
-        (&json!("w1"), &json!(62.5))
-    );
-    assert_eq!(
-        jobs[0]["history"][1],
-        json!({"when": 2, "what": "popped", "worker": "w1"})
-    );
-    for key in ["ql:q:q-locks", "ql:w:w1:jobs"] {
-        assert_eq!(core.score(key, "j"), Some(62.5));
-    }
-    assert_eq!(core.score("ql:workers", "w1"), Some(2.5));
-    assert_eq!(core.score("ql:q:q-work", "j"), None);
-    assert_eq!(core.field("j", "time").unwrap().parse(), Ok(2.5));
-    // Popping an untracked job publishes nothing, and an unknown queue is not listed.
-    assert!(core.events().is_empty());
-    core.ok("pop 3 elsewhere w1 1");
-    assert_eq!(core.score("ql:queues", "elsewhere"), None);
-}
+        == Popping writes all that belongs to a running job
+        put 0 w q j K {} 0; events
+        pop 2.5 q w1 1 | 0.state 0.worker 0.expires 0.history.1 → running w1 62.5 {"what":"popped","when":2,"worker":"w1"}
+        score ql:q:q-locks j → 62.5
+        score ql:w:w1:jobs j → 62.5
+        score ql:workers w1 → 2.5
+        score ql:q:q-work j → nil
+        HGET ql:j:j time → 2.50000000000000000000
+        -- Popping an untracked job publishes nothing, and an unknown queue is not listed.
+        events → none
+        pop 3 elsewhere w1 1
+        score ql:queues elsewhere → nil
 
-#[test]
-fn the_heartbeat_of_the_queue_overrides_the_global_one() {
-    let mut core = Core::new();
-    core.all("config.set 0 heartbeat 30; config.set 0 q-heartbeat 7; put 0 w q a K {} 0; put 0 w p b K {} 0");
-    assert_eq!(core.json("pop 0 q w1 1")[0]["expires"], 7);
-    assert_eq!(core.json("pop 0 p w1 1")[0]["expires"], 30);
-    assert_eq!(core.ok("heartbeat 1 a w1"), Reply::Int(8));
-    core.ok("config.set 0 heartbeat-q 99");
-    assert_eq!(core.ok("heartbeat 1 a w1"), Reply::Int(8));
-}
+        == The heartbeat of the queue overrides the global one
+        config.set 0 heartbeat 30; config.set 0 q-heartbeat 7; put 0 w q a K {} 0; put 0 w p b K {} 0
+        pop 0 q w1 1 | 0.expires → 7
+        pop 0 p w1 1 | 0.expires → 30
+        heartbeat 1 a w1 → :8
+        config.set 0 heartbeat-q 99
+        heartbeat 1 a w1 → :8
 
-#[test]
-fn a_pop_of_zero_jobs_registers_the_worker() {
-    let mut core = Core::new();
-    core.ok("put 0 w q j K {} 0");
-    assert!(core.jids("pop 5 q w1 0").is_empty());
-    assert_eq!(core.score("ql:workers", "w1"), Some(5.0));
-    assert_eq!(core.state("j"), "waiting");
-}
+        == A pop of zero jobs registers the worker
+        put 0 w q j K {} 0
+        pop 5 q w1 0 | jid → {}
+        score ql:workers w1 → 5
+        states j → waiting
 
-#[test]
-fn a_negative_pop_count_takes_all_but_the_last() {
-    let mut core = Core::new();
-    core.all("put 0 w q a K {} 0; put 1 w q b K {} 0; put 2 w q c K {} 0; put 0 w q s K {} 3");
-    // `s` is due and, scored 5, is last.
-    assert_eq!(core.jids("pop 5 q w1 -2"), ["a", "b"]);
-    assert_eq!(core.jids("pop 6 q w1 -1"), ["c"]);
-    assert!(core.jids("pop 7 q w1 -1").is_empty());
-    assert_eq!(core.state("s"), "waiting");
-}
+        == A negative pop count takes all but the last
+        put 0 w q a K {} 0; put 1 w q b K {} 0; put 2 w q c K {} 0; put 0 w q s K {} 3
+        -- `s` is due and, scored 5, is last.
+        pop 5 q w1 -2 | jid → a b
+        pop 6 q w1 -1 | jid → c
+        pop 7 q w1 -1 | jid → {}
+        states s → waiting
 
-#[test]
-fn d_27_a_paused_queue_gives_no_jobs_and_updates_nothing() {
-    let mut core = popped(1, "");
-    core.all("put 0 w q k K {} 0; put 0 w q s K {} 5; pause 0 q");
-    core.events();
-    let before = core.dump();
-    assert_eq!(core.ok("pop 1000 q w2 5").text(), "{}");
-    assert_eq!(core.ok("pop 1000 q w2 1.5").text(), "{}");
-    assert_eq!(core.dump(), before);
-    assert!(core.events().is_empty());
-    assert_eq!(core.jids("peek 1000 q 5"), ["j0", "k", "s"]);
-    core.ok("unpause 1000 q");
-    assert_eq!(core.jids("pop 1000 q w2 5").len(), 2);
+        == D-27: a paused queue gives no jobs and updates nothing
+        put 0 w q j0 K {} 0; pop 0 q w1 1; put 0 w q k K {} 0; put 0 w q s K {} 5; pause 0 q; events; remember
+        pop 1000 q w2 5 → {}
+        pop 1000 q w2 1.5 → {}
+        unchanged
+        events → none
+        peek 1000 q 5 | jid → j0 k s
+        unpause 1000 q
+        pop 1000 q w2 5 | jid → k s
+    "#]]);
 }
 
 // expired locks
 
 #[test]
-fn an_expired_lock_is_first_a_warning_and_then_lost() {
-    let mut core = popped(1, "");
-    assert!(core.jids("pop 60 q w2 1").is_empty());
-    assert_eq!(
-        core.published(),
-        [
-            r#"ql:w:w1 {"jid":"j0","event":"lock_lost","worker":"w1"}"#,
-            r#"ql:log {"jid":"j0","event":"lock_lost","worker":"w1"}"#,
-        ]
-    );
-    assert_eq!(core.score("ql:q:q-locks", "j0"), Some(70.0));
-    assert_eq!(core.json("get 60 j0")["worker"], "w1");
-    assert!(core.jids("pop 69 q w2 1").is_empty());
-    let jobs = core.json("pop 70 q w2 1");
-    assert_eq!(
-        (&jobs[0]["worker"], &jobs[0]["remaining"]),
-        (&json!("w2"), &json!(4))
-    );
-    assert!(core.events().is_empty());
-    let whats: Vec<_> = jobs[0]["history"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|entry| &entry["what"])
-        .collect();
-    assert_eq!(whats, ["put", "popped", "timed-out", "popped"]);
-}
+fn locks_expire() {
+    Core::new().session(expect![[r#"
+        == A lost job may be popped by the same worker
+        put 0 w q j0 K {} 0; pop 0 q w1 1; pop 60 q w1 1
+        pop 70 q w1 1 | jid → j0
+        workers 71 w1 | jobs → ["j0"]
 
-#[test]
-fn a_lost_job_may_be_popped_by_the_same_worker() {
-    let mut core = popped(1, "");
-    core.ok("pop 60 q w1 1");
-    assert_eq!(core.jids("pop 70 q w1 1"), ["j0"]);
-    assert_eq!(core.json("workers 71 w1")["jobs"], json!(["j0"]));
-}
+        == Without a grace period warning and loss coincide
+        put 0 w q j0 K {} 0; pop 0 q w1 1; config.set 0 grace-period 0; events
+        pop 60 q w2 1 | jid → j0
+        events →
+            * ql:w:w1 {"jid":"j0","event":"lock_lost","worker":"w1"}
+            * ql:log {"jid":"j0","event":"lock_lost","worker":"w1"}
+        stats 60 q 60 | retries → 1
 
-#[test]
-fn without_a_grace_period_warning_and_loss_coincide() {
-    let mut core = popped(1, "");
-    core.ok("config.set 0 grace-period 0");
-    core.events();
-    assert_eq!(core.jids("pop 60 q w2 1"), ["j0"]);
-    assert_eq!(core.published().len(), 2);
-    assert_eq!(core.json("stats 60 q 60")["retries"], 1);
-}
+        == A job can be lost once more than it has retries
+        put 0 w q j0 K {} 0 retries 2; pop 0 q w1 1; config.set 0 grace-period -1
+        pop 100 q w1 1 | 0.remaining → 1
+        pop 200 q w1 1 | 0.remaining → 0
+        pop 300 q w1 1 | jid → {}
+        states j0 → failed
+        failed 300 failed-retries-q | jobs → ["j0"]
 
-#[test]
-fn a_job_can_be_lost_once_more_than_it_has_retries() {
-    let mut core = popped(1, " retries 2");
-    core.ok("config.set 0 grace-period -1");
-    assert_eq!(core.json("pop 100 q w1 1")[0]["remaining"], 1);
-    assert_eq!(core.json("pop 200 q w1 1")[0]["remaining"], 0);
-    assert!(core.jids("pop 300 q w1 1").is_empty());
-    assert_eq!(core.state("j0"), "failed");
-    assert_eq!(
-        core.json("failed 300 failed-retries-q")["jobs"],
-        json!(["j0"])
-    );
-}
+        == Warnings and failures do not count as popped
+        put 0 w q j0 K {} 0; put 0 w q j1 K {} 0; pop 0 q w1 2; put 1 w q k K {} 0
+        pop 60 q w2 1 | jid → k
+        HGET ql:j:j0 grace → 1
+        HGET ql:j:j1 grace → nil
 
-#[test]
-fn warnings_and_failures_do_not_count_as_popped() {
-    let mut core = popped(2, "");
-    core.ok("put 1 w q k K {} 0");
-    assert_eq!(core.jids("pop 60 q w2 1"), ["k"]);
-    assert_eq!(core.field("j0", "grace").as_deref(), Some("1"));
-    assert_eq!(core.field("j1", "grace"), None);
-}
+        == Lost jobs are popped before waiting ones
+        put 0 w q j0 K {} 0; pop 0 q w1 1; put 1 w q k K {} 0 priority 99; pop 60 q w2 0; pop 60 q w2 -1
+        pop 70 q w2 2 | jid → j0 k
 
-#[test]
-fn lost_jobs_are_popped_before_waiting_ones() {
-    let mut core = popped(1, "");
-    core.all("put 1 w q k K {} 0 priority 99; pop 60 q w2 0; pop 60 q w2 -1");
-    assert_eq!(core.jids("pop 70 q w2 2")[0], "j0");
-}
+        == D-21: a warned worker no longer lists the job
+        put 0 w q j0 K {} 0; pop 0 q w1 1; pop 60 q w2 1
+        workers 60 w1 → {"jobs":{},"stalled":{}}
+        HGET ql:j:j0 expires → 60
 
-#[test]
-fn d_21_a_warned_worker_no_longer_lists_the_job() {
-    let mut core = popped(1, "");
-    core.ok("pop 60 q w2 1");
-    assert_eq!(
-        core.json("workers 60 w1"),
-        json!({"jobs": {}, "stalled": {}})
-    );
-    assert_eq!(core.field("j0", "expires").as_deref(), Some("60"));
-}
+        == D-26: the time of an exhausted job is whole seconds
+        put 0 w q j0 K {} 0 retries 0; pop 0 q w1 1; track 0 track j0; pop 60 q w2 1; events; pop 70.75 q w2 1
+        get 71 j0 | failure → {"group":"failed-retries-q","message":"Job exhausted retries in queue \"q\"","when":70,"worker":""}
+        events →
+            * ql:failed j0
+            * ql:log {"message":"Job exhausted retries in queue \"q\"","jid":"j0","group":"failed-retries-q","event":"failed","worker":"w1"}
 
-#[test]
-fn d_26_the_time_of_an_exhausted_job_is_whole_seconds() {
-    let mut core = popped(1, " retries 0");
-    core.all("track 0 track j0; pop 60 q w2 1");
-    core.events();
-    core.ok("pop 70.75 q w2 1");
-    let message = r#"Job exhausted retries in queue "q""#;
-    assert_eq!(
-        core.json("get 71 j0")["failure"],
-        json!({"group": "failed-retries-q", "message": message, "when": 70, "worker": ""})
-    );
-    assert_eq!(
-        core.published(),
-        [
-            "ql:failed j0",
-            r#"ql:log {"message":"Job exhausted retries in queue \"q\"","jid":"j0","group":"failed-retries-q","event":"failed","worker":"w1"}"#,
-        ]
-    );
-}
+        == D-13: fractional retries do not stop a queue
+        put 0 w q j0 K {} 0 retries 0.5; pop 0 q w1 1; HSET ql:j:j0 remaining 0.5; put 1 w q k K {} 0
+        config.set 0 grace-period 0
+        pop 60 q w2 2 | jid → k
+        states j0 → failed
 
-#[test]
-fn d_13_fractional_retries_do_not_stop_a_queue() {
-    let mut core = popped(1, " retries 0.5");
-    core.redis("HSET ql:j:j0 remaining 0.5");
-    core.ok("put 1 w q k K {} 0");
-    core.ok("config.set 0 grace-period 0");
-    assert_eq!(core.jids("pop 60 q w2 2"), ["k"]);
-    assert_eq!(core.state("j0"), "failed");
-}
+        == A lost job leaves the list of a worker with an empty name
+        put 0 w q j K {} 0; pop 0 q '' 1; pop 60 q w1 1
+        EXISTS ql:w::jobs → :0
 
-#[test]
-fn a_lost_job_leaves_the_list_of_a_worker_with_an_empty_name() {
-    let mut core = Core::new();
-    core.all("put 0 w q j K {} 0; pop 0 q '' 1; pop 60 q w1 1");
-    assert!(!core.dump().has("ql:w::jobs"));
+        == An expired lock is first a warning and then lost
+        put 0 w q j0 K {} 0; pop 0 q w1 1; events
+        pop 60 q w2 1 → {}
+        events →
+            * ql:w:w1 {"jid":"j0","event":"lock_lost","worker":"w1"}
+            * ql:log {"jid":"j0","event":"lock_lost","worker":"w1"}
+        score ql:q:q-locks j0 → 70
+        HGET ql:j:j0 worker → w1
+        pop 69 q w2 1 → {}
+        pop 70 q w2 1 | worker remaining → w2 4
+        events → none
+        history j0 → [0,"put",{"q":"q"}] · [0,"popped",{"worker":"w1"}] · [60,"timed-out"] · [70,"popped",{"worker":"w2"}]
+    "#]]);
 }
 
 // limits
 
 #[test]
-fn a_queue_gives_no_more_than_its_limit() {
-    let mut core = Core::new();
-    core.ok("config.set 0 q-max-concurrency 2");
-    core.many((0..3).map(|n| format!("put 0 w q j{n} K {{}} 0")));
-    assert_eq!(core.jids("pop 1 q w1 5").len(), 2);
-    assert!(core.jids("pop 2 q w1 5").is_empty());
-    assert_eq!(core.score("ql:workers", "w1"), Some(2.0));
-    core.ok("complete 3 j2 w1 q {}");
-    assert_eq!(core.jids("pop 4 q w1 5"), ["j0"]);
-}
+fn queues_have_limits() {
+    Core::new().session(expect![[r#"
+        == D-08: a lock that expires now still counts against the limit
+        put 0 w q j0 K {} 0; pop 0 q w1 1; config.set 0 q-max-concurrency 1; put 0 w q k K {} 0; events
+        pop 60 q w2 1 | jid → {}
+        events → none
+        jobs 60 running q → j0
+        jobs 60 stalled q → j0
 
-#[test]
-fn d_08_a_lock_that_expires_now_still_counts_against_the_limit() {
-    let mut core = popped(1, "");
-    core.all("config.set 0 q-max-concurrency 1; put 0 w q k K {} 0");
-    core.events();
-    assert!(core.jids("pop 60 q w2 1").is_empty());
-    assert!(
-        core.events().is_empty(),
-        "the lapsed lock was not even looked at"
-    );
-    assert_eq!(core.ok("jobs 60 running q").texts(), ["j0"]);
-    assert_eq!(core.ok("jobs 60 stalled q").texts(), ["j0"]);
-}
+        == D-07: a warned job still counts against the limit
+        put 0 w q j0 K {} 0; pop 0 q w1 1; config.set 0 q-max-concurrency 1; put 0 w q k K {} 0
+        pop 61 q w2 5 | jid → {}
+        states k → waiting
+        pop 72 q w2 5 | jid → j0
 
-#[test]
-fn d_07_a_warned_job_still_counts_against_the_limit() {
-    let mut core = popped(1, "");
-    core.all("config.set 0 q-max-concurrency 1; put 0 w q k K {} 0");
-    assert!(core.jids("pop 61 q w2 5").is_empty());
-    assert_eq!(core.state("k"), "waiting");
-    assert_eq!(core.jids("pop 72 q w2 5"), ["j0"]);
-}
+        == D-07: without grace a lost job is popped again at the limit
+        put 0 w q j0 K {} 0; pop 0 q w1 1; config.set 0 q-max-concurrency 1; config.set 0 grace-period 0
+        put 0 w q k K {} 0
+        pop 61 q w2 5 | jid → j0
+        ZCARD ql:q:q-locks → :1
 
-#[test]
-fn d_07_without_grace_a_lost_job_is_popped_again_at_the_limit() {
-    let mut core = popped(1, "");
-    core.all("config.set 0 q-max-concurrency 1; config.set 0 grace-period 0; put 0 w q k K {} 0");
-    assert_eq!(core.jids("pop 61 q w2 5"), ["j0"]);
-    assert_eq!(core.dump().zset("ql:q:q-locks").len(), 1);
+        == A queue gives no more than its limit
+        config.set 0 q-max-concurrency 2; put 0 w q j0 K {} 0; put 0 w q j1 K {} 0; put 0 w q j2 K {} 0
+        pop 1 q w1 5 | jid → j2 j1
+        pop 2 q w1 5 → {}
+        score ql:workers w1 → 2
+        complete 3 j2 w1 q {}
+        pop 4 q w1 5 | jid → j0
+    "#]]);
 }
 
 // due jobs
 
 #[test]
-fn scheduled_jobs_become_waiting_when_they_are_due() {
-    let mut core = Core::new();
-    core.all("put 0 w q a K {} 10; put 0 w q b K {} 5; put 0 w q c K {} 20");
-    assert!(core.jids("pop 4 q w1 9").is_empty());
-    assert_eq!(core.jids("pop 10 q w1 9"), ["b", "a"]);
-    assert_eq!(core.state("c"), "scheduled");
-}
+fn due_jobs_are_promoted() {
+    Core::new().session(expect![[r#"
+        == Scheduled jobs become waiting when they are due
+        put 0 w q a K {} 10; put 0 w q b K {} 5; put 0 w q c K {} 20
+        pop 4 q w1 9 | jid → {}
+        pop 10 q w1 9 | jid → b a
+        states c → scheduled
 
-#[test]
-fn d_36_promotion_is_as_large_as_the_pop_and_forgets_the_due_time() {
-    let mut core = Core::new();
-    core.all("put 0 w q a K {} 1; put 0 w q b K {} 2; put 0 w q c K {} 3 priority 9");
-    assert_eq!(core.jids("pop 10 q w1 2"), ["b", "a"]);
-    assert_eq!(core.state("c"), "scheduled");
-    core.ok("queues 11 q");
-    assert_eq!(core.state("c"), "waiting");
-    assert_eq!(core.score("ql:q:q-work", "c"), Some(9.0 - 11.0 / 1e10));
-}
+        == D-36: promotion is as large as the pop and forgets the due time
+        put 0 w q a K {} 1; put 0 w q b K {} 2; put 0 w q c K {} 3 priority 9
+        pop 10 q w1 2 | jid → b a
+        states c → scheduled
+        queues 11 q
+        states c → waiting
+        score ql:q:q-work c → 8.9999999989
 
-#[test]
-fn peeking_promotes_and_changes_nothing_else() {
-    let mut core = popped(1, "");
-    core.all("put 0 w q a K {} 5; put 1 w q b K {} 0; put 1 w q c K {} 99");
-    core.events();
-    let jobs = core.json("peek 61 q 2");
-    assert_eq!(
-        (&jobs[0]["jid"], &jobs[0]["state"]),
-        (&json!("j0"), &json!("running"))
-    );
-    assert_eq!(jobs[1]["jid"], "b");
-    assert_eq!(core.state("a"), "waiting");
-    assert_eq!(core.jids("peek 61 q 9"), ["j0", "b", "a"]);
-    assert!(core.events().is_empty());
-    assert_eq!(core.score("ql:workers", "w2"), None);
-}
+        == Peeking promotes and changes nothing else
+        put 0 w q j0 K {} 0; pop 0 q w1 1; put 0 w q a K {} 5; put 1 w q b K {} 0; put 1 w q c K {} 99; events
+        peek 61 q 2 | 0.jid 0.state 1.jid → j0 running b
+        states a → waiting
+        peek 61 q 9 | jid → j0 b a
+        events → none
+        score ql:workers w2 → nil
 
-#[test]
-fn peeking_omits_jobs_in_their_grace_period() {
-    let mut core = popped(1, "");
-    core.all("put 0 w q k K {} 0; pop 61 q w2 0; config.set 61 q-max-concurrency 0; pop 61 q w2 1");
-    assert!(core.jids("peek 62 q 9").is_empty());
-    assert_eq!(core.jids("peek 71 q 9"), ["j0"]);
+        == Peeking omits jobs in their grace period
+        put 0 w q j0 K {} 0; pop 0 q w1 1; put 0 w q k K {} 0; pop 61 q w2 0; config.set 61 q-max-concurrency 0
+        pop 61 q w2 1
+        peek 62 q 9 | jid → {}
+        peek 71 q 9 | jid → j0
+    "#]]);
 }
 
 // ghosts
 
 #[test]
-fn d_01_a_waiting_jid_without_a_job_is_dropped() {
-    let mut core = Core::new();
-    core.all("put 0 w q a K {} 0; put 1 w q ghost K {} 0; put 2 w q b K {} 0");
-    core.redis("DEL ql:j:ghost");
-    assert_eq!(core.jids("peek 3 q 5"), ["a", "b"]);
-    assert_eq!(core.jids("pop 3 q w1 2"), ["a", "b"]);
-    assert!(!core.dump().has("ql:q:q-work"));
-    core.redis("ZADD ql:q:q-work 5 ghost");
-    assert!(core.jids("pop 4 q w1 1").is_empty());
-    assert!(!core.dump().has("ql:q:q-work"));
-}
+fn ghosts_are_dropped() {
+    Core::new().session(expect![[r#"
+        == D-01: a waiting jid without a job is dropped
+        put 0 w q a K {} 0; put 1 w q ghost K {} 0; put 2 w q b K {} 0; DEL ql:j:ghost
+        peek 3 q 5 | jid → a b
+        pop 3 q w1 2 | jid → a b
+        EXISTS ql:q:q-work → :0
+        ZADD ql:q:q-work 5 ghost
+        pop 4 q w1 1 | jid → {}
+        EXISTS ql:q:q-work → :0
 
-#[test]
-fn d_02_a_locked_jid_without_a_job_is_dropped() {
-    let mut core = popped(1, "");
-    core.ok("put 1 w q k K {} 0");
-    core.redis("DEL ql:j:j0");
-    core.redis("ZADD ql:q:q-work 5 j0");
-    core.redis("ZADD ql:q:q-scheduled 5 j0");
-    assert_eq!(core.jids("pop 61 q w2 1"), ["k"]);
-    let dump = core.dump();
-    assert!(!dump.has("ql:j:j0"));
-    assert_eq!(dump.score("ql:q:q-locks", "j0"), None);
-    assert_eq!(dump.score("ql:q:q-work", "j0"), None);
+        == D-02: a locked jid without a job is dropped
+        put 0 w q j0 K {} 0; pop 0 q w1 1; put 1 w q k K {} 0; DEL ql:j:j0; ZADD ql:q:q-work 5 j0
+        ZADD ql:q:q-scheduled 5 j0
+        pop 61 q w2 1 | jid → k
+        EXISTS ql:j:j0 → :0
+        score ql:q:q-locks j0 → nil
+        score ql:q:q-work j0 → nil
+
+        == D-05: a scheduled job stays scheduled
+        put 0 w q j K {} 100; ZADD ql:q:q-work 1 j
+        pop 1 q w1 1 | jid → {}
+        EXISTS ql:q:q-work → :0
+        pop 200 q w1 1 | jid → j
+        complete 201 j w1 q {}
+        pop 400 q w1 1 | jid → {}
+
+        == A job left in another queue is popped from there
+        put 0 w q j K {} 0; ZADD ql:q:p-work 1 j; pop 1 p w1 1; pop 1 q w1 1
+        get 2 j | state → running
+
+        == D-05: only waiting jobs are popped
+        one_of_each; DEL ql:q:q-work ql:q:q-scheduled ql:q:q-depends
+        ZADD ql:q:q-work 1 waiting 1 scheduled 1 depends 1 running 1 stalled 1 failed 1 complete
+        pop 9 q w2 9 | jid → waiting stalled scheduled
+        states depends running failed complete → depends running failed complete
+        EXISTS ql:q:q-work → :0
+        HGET ql:j:running worker → w1
+    "#]]);
 }
 
 #[test]
 fn d_03_a_scheduled_jid_without_a_job_is_dropped() {
+    let mut core = Core::new();
     for line in [
         "pop 10 q w1 5",
         "peek 10 q 5",
@@ -360,7 +259,7 @@ fn d_03_a_scheduled_jid_without_a_job_is_dropped() {
         "queues 10",
         "jobs 10 scheduled q",
     ] {
-        let mut core = Core::new();
+        core.flush();
         core.all("put 0 w q ghost K {} 5; put 0 w q a K {} 5");
         core.redis("DEL ql:j:ghost");
         core.ok(line);
@@ -369,35 +268,6 @@ fn d_03_a_scheduled_jid_without_a_job_is_dropped() {
         assert_eq!(dump.score("ql:q:q-scheduled", "ghost"), None, "{line}");
         assert_eq!(dump.score("ql:q:q-work", "ghost"), None, "{line}");
     }
-}
-
-#[test]
-fn d_05_only_waiting_jobs_are_popped() {
-    let mut core = super::errors::one_of_each();
-    core.redis("DEL ql:q:q-work ql:q:q-scheduled ql:q:q-depends");
-    for state in super::errors::STATES {
-        core.redis(&format!("ZADD ql:q:q-work 1 {state}"));
-    }
-    let mut jids = core.jids("pop 9 q w2 9");
-    jids.sort();
-    assert_eq!(jids, ["scheduled", "stalled", "waiting"]);
-    for state in ["depends", "running", "failed", "complete"] {
-        assert_eq!(core.state(state), state);
-        assert_eq!(core.score("ql:q:q-work", state), None, "{state}");
-    }
-    assert_eq!(core.json("get 9 running")["worker"], "w1");
-}
-
-#[test]
-fn d_05_a_scheduled_job_stays_scheduled() {
-    let mut core = Core::new();
-    core.ok("put 0 w q j K {} 100");
-    core.redis("ZADD ql:q:q-work 1 j");
-    assert!(core.jids("pop 1 q w1 1").is_empty());
-    assert!(!core.dump().has("ql:q:q-work"));
-    assert_eq!(core.jids("pop 200 q w1 1"), ["j"]);
-    core.ok("complete 201 j w1 q {}");
-    assert!(core.jids("pop 400 q w1 1").is_empty());
 }
 
 #[test]
@@ -422,16 +292,6 @@ fn d_06_ten_thousand_jobs_are_popped_in_one_call() {
     assert!(!dump.has("ql:q:q-work"));
     assert_eq!(dump.zset("ql:q:q-locks").len(), 10_000);
     assert_eq!(dump.zset("ql:w:w1:jobs").len(), 10_000);
-}
-
-#[test]
-fn a_job_left_in_another_queue_is_popped_from_there() {
-    let mut core = Core::new();
-    core.ok("put 0 w q j K {} 0");
-    core.redis("ZADD ql:q:p-work 1 j");
-    _ = core.jids("pop 1 p w1 1");
-    _ = core.jids("pop 1 q w1 1");
-    assert_eq!(core.json("get 2 j")["state"], "running");
 }
 
 #[test]

@@ -36,16 +36,23 @@ fn any_job() -> impl Strategy<Value = String> {
     prop_oneof![5 => (0..9).prop_map(|n| format!("@any{n}")), 1 => jid()]
 }
 
-fn one(of: &'static [&'static str]) -> impl Strategy<Value = String> {
-    select(of).prop_map(str::to_owned)
+/// One of the alternatives in a text, which `|` separates.
+fn one(of: &'static str) -> impl Strategy<Value = String> {
+    let alternatives: Vec<&str> = of.split('|').map(str::trim).collect();
+    select(alternatives).prop_map(str::to_owned)
+}
+
+/// One of these texts, which may be empty or begin with a blank.
+fn one_of(texts: &'static [&'static str]) -> impl Strategy<Value = String> {
+    select(texts).prop_map(str::to_owned)
 }
 
 fn queue() -> impl Strategy<Value = String> {
-    one(&["q", "q", "p"])
+    one("q | q | p")
 }
 
 fn worker() -> impl Strategy<Value = String> {
-    one(&["w1", "w1", "w1", "w2", "w2", "''"])
+    one("w1 | w1 | w1 | w2 | w2 | ''")
 }
 
 /// The worker of the job named before, or any.
@@ -58,23 +65,15 @@ fn own_queue() -> impl Strategy<Value = String> {
 }
 
 fn mark() -> impl Strategy<Value = String> {
-    one(&["''", "@m", "@m", "failed:1:1:q"])
+    one("'' | @m | @m | failed:1:1:q")
 }
 
 fn data() -> impl Strategy<Value = String> {
-    one(&[
-        "{}",
-        "[]",
-        "null",
-        "17",
-        r#"{"a":[]}"#,
-        r#""x""#,
-        r#"{"n":12345678901234567890}"#,
-    ])
+    one(r#"{} | [] | null | 17 | {"a":[]} | "x" | {"n":12345678901234567890}"#)
 }
 
 fn tags() -> impl Strategy<Value = Vec<String>> {
-    prop::collection::vec(one(&["x", "y", "z/1"]), 0..3)
+    prop::collection::vec(one("x | y | z/1"), 0..3)
 }
 
 fn names_of(of: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
@@ -95,7 +94,7 @@ fn list_or(
     list: impl Strategy<Value = String>,
     odd: &'static [&'static str],
 ) -> impl Strategy<Value = String> {
-    prop_oneof![12 => list, 1 => one(odd)]
+    prop_oneof![12 => list, 1 => one_of(odd)]
 }
 
 const ODD_NAMES: &[&str] = &[
@@ -113,13 +112,7 @@ fn put_options(odd: bool) -> impl Strategy<Value = String> {
     (
         maybe(
             3,
-            one(&[
-                "priority 1",
-                "priority 0",
-                "priority 5",
-                "priority -2",
-                "priority 1.5",
-            ]),
+            one("priority 1 | priority 0 | priority 5 | priority -2 | priority 1.5"),
         ),
         maybe(
             3,
@@ -127,13 +120,7 @@ fn put_options(odd: bool) -> impl Strategy<Value = String> {
         ),
         maybe(
             4,
-            one(&[
-                "retries 0",
-                "retries 1",
-                "retries 2",
-                "retries 1.5",
-                "retries 5",
-            ]),
+            one("retries 0 | retries 1 | retries 2 | retries 1.5 | retries 5"),
         ),
         maybe(
             4,
@@ -147,12 +134,12 @@ fn put_options(odd: bool) -> impl Strategy<Value = String> {
 
 fn put() -> impl Strategy<Value = String> {
     (
-        one(&["put", "put", "put", "put", "requeue"]),
+        one("put | put | put | put | requeue"),
         worker(),
         queue(),
         prop_oneof![jid(), any_job()],
         data(),
-        one(&["0", "0", "0", "30", "-1", "0.5"]),
+        one("0 | 0 | 0 | 30 | -1 | 0.5"),
         put_options(true),
     )
         .prop_map(|(command, me, queue, jid, data, delay, options)| {
@@ -162,9 +149,9 @@ fn put() -> impl Strategy<Value = String> {
 
 fn pop() -> impl Strategy<Value = String> {
     prop_oneof![
-        4 => (queue(), worker(), one(&["1", "1", "2", "5", "0"]))
+        4 => (queue(), worker(), one("1 | 1 | 2 | 5 | 0"))
             .prop_map(|(queue, worker, count)| format!("pop {queue} {worker} {count}")),
-        1 => (queue(), one(&["1", "3"])).prop_map(|(queue, count)| format!("peek {queue} {count}")),
+        1 => (queue(), one("1 | 3")).prop_map(|(queue, count)| format!("peek {queue} {count}")),
     ]
 }
 
@@ -172,7 +159,7 @@ fn finish() -> impl Strategy<Value = String> {
     let running = || job_in("running");
     let next = (
         queue(),
-        maybe(5, one(&["delay 0", "delay 20", "delay -1"])),
+        maybe(5, one("delay 0 | delay 20 | delay -1")),
         maybe(
             5,
             list_or(names_of(any_job()), ODD_NAMES).prop_map(|jids| format!("depends {jids}")),
@@ -185,7 +172,7 @@ fn finish() -> impl Strategy<Value = String> {
     let fail = (
         running(),
         holder(),
-        one(&["G", "'upload error'"]),
+        one("G | 'upload error'"),
         maybe(5, data()),
     )
         .prop_map(|(jid, worker, group, data)| {
@@ -195,7 +182,7 @@ fn finish() -> impl Strategy<Value = String> {
         running(),
         own_queue(),
         holder(),
-        one(&["", " 0", " 15", " 15 G", " 0 G M"]),
+        one_of(&["", " 0", " 15", " 15 G", " 0 G M"]),
     )
         .prop_map(|(jid, queue, worker, rest)| format!("retry {jid} {queue} {worker}{rest}"));
     let heartbeat = (running(), holder(), maybe(4, data()))
@@ -220,21 +207,21 @@ fn change() -> impl Strategy<Value = String> {
     prop_oneof![
         3 => prop::collection::vec(any_job(), 1..4).prop_map(|jids| format!("cancel {}", jids.join(" "))),
         3 => depends,
-        2 => (any_job(), one(&["0", "3", "-1", "2.5"])).prop_map(|(jid, p)| format!("priority {jid} {p}")),
-        2 => (any_job(), maybe(6, one(&["{}", r#"{"k":[1]}"#, "[1]", "null", "5", r#""x""#, r#"{"what":1}"#])))
+        2 => (any_job(), one("0 | 3 | -1 | 2.5")).prop_map(|(jid, p)| format!("priority {jid} {p}")),
+        2 => (any_job(), maybe(6, one(r#"{} | {"k":[1]} | [1] | null | 5 | "x" | {"what":1}"#)))
             .prop_map(|(jid, data)| format!("log {jid} 'a note'{data}")),
-        3 => (one(&["add", "remove"]), any_job(), tags())
+        3 => (one("add | remove"), any_job(), tags())
             .prop_map(|(how, jid, tags)| format!("tag {how} {jid} {}", tags.join(" "))),
-        3 => (one(&["track", "track", "untrack"]), any_job())
+        3 => (one("track | track | untrack"), any_job())
             .prop_map(|(how, jid)| format!("track {how} {jid}")),
-        3 => (queue(), one(&["G", "G", "'upload error'", "failed-retries-q", "nope"]),
-              one(&["", " 1", " 2", " 0", " -1"]))
+        3 => (queue(), one("G | G | 'upload error' | failed-retries-q | nope"),
+              one_of(&["", " 1", " 2", " 0", " -1"]))
             .prop_map(|(queue, group, count)| format!("unfail {queue} {group}{count}")),
     ]
 }
 
 fn read() -> impl Strategy<Value = String> {
-    let page = || one(&["", " 0", " 1", " 0 2", " 1 1", " -1", " 0 -1", " 0 0"]);
+    let page = || one_of(&["", " 0", " 1", " 0 2", " 1 1", " -1", " 0 -1", " 0 0"]);
     const STATES: [&str; 5] = ["running", "stalled", "scheduled", "depends", "recurring"];
     prop_oneof![
         any_job().prop_map(|jid| format!("get {jid}")),
@@ -254,58 +241,38 @@ fn read() -> impl Strategy<Value = String> {
         page().prop_map(|page| format!("tag top{page}")),
         Just("track".to_owned()),
         queue().prop_map(|queue| format!("stats {queue} @now")),
-        one(&[
-            "config.get",
-            "config.get heartbeat",
-            "config.get nope",
-            "config.get application"
-        ]),
+        one("
+            config.get | config.get heartbeat | config.get nope | config.get application
+        "),
         Just("recur.get r".to_owned()),
     ]
 }
 
 pub(crate) fn settings() -> impl Strategy<Value = String> {
     prop_oneof![
-        one(&[
-            "config.set heartbeat 20",
-            "config.set heartbeat soon",
-            "config.set heartbeat -10",
-            "config.set q-heartbeat 40",
-            "config.set grace-period 0",
-            "config.set grace-period 5",
-            "config.set q-max-concurrency 1",
-            "config.set q-max-concurrency 2",
-            "config.set q-max-concurrency ''",
-            "config.set jobs-history 50",
-            "config.set jobs-history -1",
-            "config.set jobs-history-count 1",
-            "config.set jobs-history-count 0",
-            "config.set max-job-history 3",
-            "config.set max-job-history 5",
-            "config.set max-job-history 0",
-            "config.set max-job-history all",
-            "config.set max-worker-age 60",
-        ]),
-        one(&[
-            "config.unset heartbeat",
-            "config.unset grace-period",
-            "config.unset q-max-concurrency",
-            "config.unset jobs-history",
-            "config.unset jobs-history-count",
-            "config.unset max-job-history",
-        ]),
-        one(&["pause q", "unpause q", "unpause q p"]),
-        one(&[
-            "queue.forget q",
-            "worker.deregister w1",
-            "worker.deregister w1 w2"
-        ]),
+        one("
+            config.set heartbeat 20 | config.set heartbeat soon | config.set heartbeat -10 |
+            config.set q-heartbeat 40 | config.set grace-period 0 | config.set grace-period 5 |
+            config.set q-max-concurrency 1 | config.set q-max-concurrency 2 |
+            config.set q-max-concurrency '' | config.set jobs-history 50 |
+            config.set jobs-history -1 | config.set jobs-history-count 1 |
+            config.set jobs-history-count 0 | config.set max-job-history 3 |
+            config.set max-job-history 5 | config.set max-job-history 0 |
+            config.set max-job-history all | config.set max-worker-age 60
+        "),
+        one("
+            config.unset heartbeat | config.unset grace-period | config.unset q-max-concurrency |
+            config.unset jobs-history | config.unset jobs-history-count |
+            config.unset max-job-history
+        "),
+        one("pause q | unpause q | unpause q p"),
+        one("queue.forget q | worker.deregister w1 | worker.deregister w1 w2"),
     ]
 }
 
 fn recurring() -> impl Strategy<Value = String> {
     let options = (
-        maybe(3, one(&["priority 2", "priority -1"])),
+        maybe(3, one("priority 2 | priority -1")),
         maybe(
             4,
             list_or(
@@ -320,50 +287,38 @@ fn recurring() -> impl Strategy<Value = String> {
             )
             .prop_map(|tags| format!("tags {tags}")),
         ),
-        maybe(3, one(&["retries 1", "retries 3"])),
-        maybe(4, one(&["backlog 1", "backlog 3", "backlog 0"])),
+        maybe(3, one("retries 1 | retries 3")),
+        maybe(4, one("backlog 1 | backlog 3 | backlog 0")),
     )
         .prop_map(|(priority, tags, retries, backlog)| {
             format!("{priority}{tags}{retries}{backlog}")
         });
-    let pair = one(&[
-        "priority 4",
-        "interval 5",
-        "interval 70",
-        "retries 2",
-        "data []",
-        "klass K2",
-        "queue p",
-        "queue q",
-        "backlog 2",
-    ]);
+    let pair = one("
+        priority 4 | interval 5 | interval 70 | retries 2 | data [] | klass K2 | queue p |
+        queue q | backlog 2
+    ");
     let update = prop::collection::vec(pair, 0..4)
         .prop_map(|pairs| format!("recur.update r {}", pairs.join(" ")));
     prop_oneof![
-        4 => (queue(), one(&["10", "60", "7.5"]), one(&["0", "5", "-20", "0.25"]), options)
+        4 => (queue(), one("10 | 60 | 7.5"), one("0 | 5 | -20 | 0.25"), options)
             .prop_map(|(queue, interval, offset, options)| {
                 format!("recur {queue} r K {{}} interval {interval} {offset}{options}")
             }),
         2 => update,
         1 => Just("unrecur r".to_owned()),
-        1 => (one(&["recur.tag", "recur.untag"]), tags())
+        1 => (one("recur.tag | recur.untag"), tags())
             .prop_map(|(command, tags)| format!("{command} r {}", tags.join(" "))),
     ]
 }
 
 fn guard() -> impl Strategy<Value = String> {
-    let note = || one(&["''", r#"{"verb":"retry","by":"ann"}"#]);
-    let policy = one(&[
-        "{}",
-        "{}",
-        r#"{"replace":true}"#,
-        r#"{"missing":"allow","me":"w1"}"#,
-    ]);
+    let note = || one(r#"'' | {"verb":"retry","by":"ann"}"#);
+    let policy = one(r#"{} | {} | {"replace":true} | {"missing":"allow","me":"w1"}"#);
     let item = (
         queue(),
         prop_oneof![jid(), any_job()],
         data(),
-        one(&["0", "0", "0", "30", "-1"]),
+        one("0 | 0 | 0 | 30 | -1"),
         put_options(false),
         maybe(2, note()),
     )
@@ -381,13 +336,12 @@ fn guard() -> impl Strategy<Value = String> {
             .map(|item| format!("{} {item}", crate::support::core::words(item).len()));
         format!("guard.put {policy} {}", items.collect::<Vec<_>>().join(" "))
     });
-    let options = one(&[
-        "{}",
-        r#"{"to":"p","priority":3}"#,
-        r#"{"from":["failed","scheduled","waiting","stalled"],"keep":true}"#,
-        r#"{"from":["complete","running","depends","failed"]}"#,
-    ]);
-    let moved = prop::collection::vec((any_job(), mark(), one(&["''", "@later", "5"])), 1..4);
+    let options = one(r#"
+        {} | {"to":"p","priority":3} |
+        {"from":["failed","scheduled","waiting","stalled"],"keep":true} |
+        {"from":["complete","running","depends","failed"]}
+    "#);
+    let moved = prop::collection::vec((any_job(), mark(), one("'' | @later | 5")), 1..4);
     let requeue = (options, note(), moved).prop_map(|(options, note, items)| {
         let items = items
             .iter()
@@ -398,7 +352,7 @@ fn guard() -> impl Strategy<Value = String> {
         )
     });
     let gone = prop::collection::vec((any_job(), mark()), 1..4);
-    let cancel = (one(&["refuse", "cancel", "release"]), gone).prop_map(|(policy, items)| {
+    let cancel = (one("refuse | cancel | release"), gone).prop_map(|(policy, items)| {
         let items = items.iter().map(|(jid, mark)| format!("{jid} {mark}"));
         format!(
             "guard.cancel {policy} {}",
@@ -414,10 +368,7 @@ fn guard() -> impl Strategy<Value = String> {
         .prop_map(|(jid, mark, note, names)| {
             format!("guard.depends {jid} {mark} {note} {}", names.join(" "))
         });
-    let pause = (
-        one(&["''", "@later"]),
-        one(&["''", r#"{"reason":"x","by":"ann"}"#]),
-    )
+    let pause = (one("'' | @later"), one(r#"'' | {"reason":"x","by":"ann"}"#))
         .prop_map(|(until, note)| format!("guard.pause {until} {note} q"));
     prop_oneof![4 => put, 4 => requeue, 3 => cancel, 2 => depends, 1 => pause]
 }

@@ -1,6 +1,7 @@
 //! The calls that only qless-php makes, in every script, and what the script for qless-php does
 //! differently.
 
+use expect_test::expect;
 use serde_json::json;
 
 use crate::support::core::{Core, Reply, short};
@@ -15,104 +16,160 @@ fn php() -> Core {
     Core::with(&php_script())
 }
 
-/// What popByJid replies if it grants nothing.
-const NOTHING: &str = "[{}]";
-
-/// A call of popByJid that grants nothing and changes nothing.
-#[track_caller]
-fn grants_nothing(core: &mut Core, line: &str) {
-    let before = core.dump();
-    core.events();
-    assert_eq!(core.ok(line).text(), NOTHING, "{line}");
-    assert_eq!(core.dump(), before, "{line}");
-    assert_eq!(core.published(), [""; 0], "{line}");
-}
-
 #[test]
-fn a_named_job_is_popped_as_by_pop() {
-    let put = "config.set 0 q-heartbeat 30; put 1 me q a K {} 0; put 2 me q b K {} 0 tags [\"t\"]; track 3 track b";
-    let (mut named, mut usual) = (Core::new(), Core::new());
-    named.all(put);
-    usual.all(put);
-    usual.all("priority 3 b 1");
-    named.all("priority 3 b 1");
-    named.events();
-    usual.events();
-    let reply = usual.ok("pop 5 q w1 1");
-    assert_eq!(named.ok("popByJid 5 q b w1"), reply);
-    assert_eq!(named.events(), usual.events());
-    assert_eq!(named.dump(), usual.dump());
-    // Also a job that is not the next one.
-    assert_eq!(named.jids("popByJid 6 q a w2"), ["a"]);
-    assert_eq!(named.field("a", "worker").as_deref(), Some("w2"));
-    named.all("complete 7 a w2 q {}; complete 7 b w1 q {}");
-    named.must_be_clean(8.0, Default::default());
-}
+fn calls_of_qless_php() {
+    Core::new().session(expect![[r#"
+        == Missing words of popByJid are refused
+        put 1 me q a K {} 0
+        popByJid 2 → error Queue(): no queue name provided
+        popByJid 2 q → error Pop(): Arg "jid" missing
+        popByJid 2 q a → error Pop(): Arg "worker" missing
 
-#[test]
-fn a_job_that_a_pop_could_not_return_is_not_granted() {
-    let mut core = Core::new();
-    core.all("put 1 me q waits K {} 0; put 1 me q later K {} 50; put 1 me p other K {} 0");
-    core.all(
-        "put 1 me q runs K {} 0; popByJid 2 q runs w1; put 1 me q needs K {} 0 depends [\"waits\"]",
-    );
-    core.all("put 2 me q failed K {} 0; popByJid 3 q failed w1; fail 3 failed w1 G M");
-    core.all("put 3 me q done K {} 0; popByJid 3 q done w1; complete 3 done w1 q {}");
-    for jid in ["nope", "later", "other", "runs", "needs", "failed", "done"] {
-        grants_nothing(&mut core, &format!("popByJid 4 q {jid} w2"));
-    }
-    // Its lock has expired: the holder is warned by a pop of the queue, and not by this one.
-    grants_nothing(&mut core, "popByJid 90 q runs w2");
-    core.ok("pause 91 q");
-    grants_nothing(&mut core, "popByJid 92 q waits w2");
-    core.all("unpause 92 q; config.set 92 q-max-concurrency 1; put 92 me q more K {} 0");
-    assert_eq!(core.jids("popByJid 93 q waits w2"), ["waits"]);
-    grants_nothing(&mut core, "popByJid 94 q more w2");
-}
+        == The jobs of a worker are listed by the end of their locks
+        put 1 me q a K {} 0; put 1 me q b K {} 0; popByJid 10 q b w1; popByJid 20 q a w1
+        workerJobs 21 w1 → ["b","a"]
+        workerJobs 21 w1 70 → ["b","a"]
+        workerJobs 21 w1 70.5 → ["a"]
+        workerJobs 21 w1 '' → ["b","a"]
+        workerJobs 21 w2 → {}
+        workerJobs 21 → null
+        workerJobs 21 w1 soon → error WorkerJobs(): Arg "from" not a number: soon
 
-#[test]
-fn a_due_job_and_one_whose_lock_was_revoked_are_granted() {
-    let mut core = Core::new();
-    core.all("put 1 me q due K {} 5; put 1 me q revoked K {} 0; popByJid 2 q revoked w1; timeout 3 revoked");
-    grants_nothing(&mut core, "popByJid 5 q due w2");
-    assert_eq!(core.jids("popByJid 6 q due w2"), ["due"]);
-    assert_eq!(core.jids("popByJid 6 q revoked w2"), ["revoked"]);
-    // An expired pause ends, as in pop.
-    core.all("put 7 me q paused K {} 0; guard.pause 7 9 '' q");
-    grants_nothing(&mut core, "popByJid 8 q paused w2");
-    assert_eq!(core.jids("popByJid 9 q paused w2"), ["paused"]);
-    core.must_be_clean(10.0, Default::default());
-}
+        == Tracked jobs and tags are listed
+        tracked 1 → {}
+        tags 1 0 5 → {}
+        put 1 me q a K {} 0 tags ["x","y"]; put 1 me q b K {} 0 tags ["y","z"]; put 1 me q c K {} 0 tags ["y"]
+        track 2 track b; track 3 track a
+        tracked 4 → ["b","a"]
+        tags 4 0 9 → ["y","z","x"]
+        tags 4 1 1 → ["z"]
+        tags 4 3 9 → {}
+        -- An older script leaves the counters of unused tags.
+        ZADD ql:tags 0 gone -1 lost
+        tags 4 → ["y","z","x"]
+        tags 4 x → error Tags(): Arg "offset" not a number: x
+        tags 4 0 x → error Tags(): Arg "count" not a number: x
 
-#[test]
-fn lanes_and_throttles_hold_a_named_job() {
-    let mut core = Core::new();
-    core.all("put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k");
-    grants_nothing(&mut core, "popByJid 3 q b w1");
-    let job = &core.json("popByJid 3 q a w1")[0];
-    assert_eq!((&job["jid"], &job["fence"]), (&json!("a"), &json!(1)));
-    core.all("throttle.set 4 t 1; put 4 me q c K {} 0; put 4 me q d K {} 0");
-    core.ok("config.set 4 q-defaults {\"throttles\":[\"t\"]}");
-    // The defaults of the queue hold for jobs of other clients, too.
-    assert_eq!(core.jids("popByJid 5 q c w1"), ["c"]);
-    grants_nothing(&mut core, "popByJid 5 q d w1");
-    core.ok("complete 6 c w1 q {}");
-    assert_eq!(core.jids("popByJid 7 q d w1"), ["d"]);
-    core.must_be_clean(8.0, Default::default());
-}
+        == Waiting jobs are listed in the order of pop
+        put 1 me q a K {} 0; put 2 me q b K {} 0 priority 5; put 3 me q c K {} 0
+        jobs 4 waiting q → b a c
+        jobs 4 waiting q 1 1 → a
+        jobs 4 waiting q 0 0 → none
+        jobs 4 waiting p → none
+        pop 4 q w1 3 | jid → b a c
+        jobs 5 waiting → error Jobs(): Arg "queue" missing
 
-#[test]
-fn missing_words_of_pop_by_jid_are_refused() {
-    let mut core = Core::new();
-    core.ok("put 1 me q a K {} 0");
-    for (line, text) in [
-        ("popByJid 2", "Queue(): no queue name provided"),
-        ("popByJid 2 q", "Pop(): Arg \"jid\" missing"),
-        ("popByJid 2 q a", "Pop(): Arg \"worker\" missing"),
-    ] {
-        let error = core.refused(line);
-        assert_eq!(short(&error), format!("user_script:N: {text}"), "{line}");
-    }
+        == Wrong back-offs are refused
+        put 1 me q j K {} 0 backoff '[5]' → error Put(): Arg "backoff" not a policy: [5]
+        put 1 me q j K {} 0 backoff '{"delay":5}' → error Put(): Arg "backoff" not a policy: {"delay":5}
+        put 1 me q j K {} 0 backoff '{"initial_delay":-1}' → error Put(): Arg "backoff" not a policy: {"initial_delay":-1}
+        put 1 me q j K {} 0 backoff '{"initial_delay":"5"}' → error Put(): Arg "backoff" not a policy: {"initial_delay":"5"}
+        put 1 me q j K {} 0 backoff '{"initial_delay":null}' → error Put(): Arg "backoff" not a policy: {"initial_delay":null}
+        put 1 me q j K {} 0 backoff '{"factor":1e999}' → error Put(): Arg "backoff" not a policy: {"factor":1e999}
+        put 1 me q j K {} 0 backoff '{"factor":nan}' → error Put(): Arg "backoff" not a policy: {"factor":nan}
+        put 1 me q j K {} 0 backoff '{"initial_delay":5' → error Put(): Arg "backoff" not a policy: {"initial_delay":5
+        put 1 me q j K {} 0 backoff '5' → error Put(): Arg "backoff" not a policy: 5
+        put 1 me q j K {} 0 backoff 'soon' → error Put(): Arg "backoff" not a policy: soon
+        put 1 me q j K {} 0 backoff '{"initial_delay":0.5}'
+        get 1 j | backoff → "{\"initial_delay\":0.5}"
+
+        == A named job is popped as by pop
+        config.set 0 q-heartbeat 30; put 1 me q a K {} 0; put 2 me q b K {} 0 tags ["t"] priority 1; track 3 track b; events
+        pop 5 q w1 1 → [{"data":"{}","dependencies":{},"dependents":{},"expires":35,"failure":{},"history":[{"q":"q","what":"put","when":2},{"what":"popped","when":5,"worker":"w1"}],"jid":"b","klass":"K","priority":1,"queue":"q","remaining":5,"retries":5,"spawned_from_jid":false,"state":"running","tags":["t"],"tracked":true,"worker":"w1"}]
+        events →
+            * ql:popped b
+        remember; FLUSHALL
+        config.set 0 q-heartbeat 30; put 1 me q a K {} 0; put 2 me q b K {} 0 tags ["t"] priority 1; track 3 track b; events
+        popByJid 5 q b w1 → [{"data":"{}","dependencies":{},"dependents":{},"expires":35,"failure":{},"history":[{"q":"q","what":"put","when":2},{"what":"popped","when":5,"worker":"w1"}],"jid":"b","klass":"K","priority":1,"queue":"q","remaining":5,"retries":5,"spawned_from_jid":false,"state":"running","tags":["t"],"tracked":true,"worker":"w1"}]
+        events →
+            * ql:popped b
+        unchanged
+        -- Also a job that is not the next one.
+        put 5 me q c K {} 0 priority 3
+        popByJid 6 q a w2 | jid worker → a w2
+        complete 7 a w2 q {}; complete 7 b w1 q {}; clean 8
+
+        == A job that a pop could not return is not granted
+        put 1 me q waits K {} 0; put 1 me q later K {} 50; put 1 me p other K {} 0
+        put 1 me q runs K {} 0; popByJid 2 q runs w1; put 1 me q needs K {} 0 depends ["waits"]
+        put 2 me q failed K {} 0; popByJid 3 q failed w1; fail 3 failed w1 G M
+        put 3 me q done K {} 0; popByJid 3 q done w1; complete 3 done w1 q {}; events; remember
+        popByJid 4 q nope w2 → [{}]
+        popByJid 4 q later w2 → [{}]
+        popByJid 4 q other w2 → [{}]
+        popByJid 4 q runs w2 → [{}]
+        popByJid 4 q needs w2 → [{}]
+        popByJid 4 q failed w2 → [{}]
+        popByJid 4 q done w2 → [{}]
+        -- Its lock has expired: the holder is warned by a pop of the queue, and not by this one.
+        popByJid 90 q runs w2 → [{}]
+        unchanged
+        events → none
+        pause 91 q; remember
+        popByJid 92 q waits w2 → [{}]
+        unchanged; unpause 92 q; config.set 92 q-max-concurrency 1; put 92 me q more K {} 0
+        popByJid 93 q waits w2 | jid → waits
+        remember
+        popByJid 94 q more w2 → [{}]
+        unchanged
+
+        == A due job and one whose lock was revoked are granted
+        put 1 me q due K {} 5; put 1 me q revoked K {} 0; popByJid 2 q revoked w1; timeout 3 revoked; remember
+        popByJid 5 q due w2 → [{}]
+        unchanged
+        popByJid 6 q due w2 | jid → due
+        popByJid 6 q revoked w2 | jid → revoked
+        -- An expired pause ends, as in pop.
+        put 7 me q paused K {} 0; guard.pause 7 9 '' q; remember
+        popByJid 8 q paused w2 → [{}]
+        unchanged
+        popByJid 9 q paused w2 | jid → paused
+        clean 10
+
+        == Lanes and throttles hold a named job
+        put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k; remember
+        popByJid 3 q b w1 → [{}]
+        unchanged
+        popByJid 3 q a w1 | jid fence → a 1
+        throttle.set 4 t 1; put 4 me q c K {} 0; put 4 me q d K {} 0; config.set 4 q-defaults {"throttles":["t"]}
+        -- The defaults of the queue hold for jobs of other clients, too.
+        popByJid 5 q c w1 | jid → c
+        remember
+        popByJid 5 q d w1 → [{}]
+        unchanged; complete 6 c w1 q {}
+        popByJid 7 q d w1 | jid → d
+        clean 8
+
+        == Wrong words and keys of topics are refused
+        SET ql:topicsbad x
+        subscription 1 → error Subscription(): Arg "queue" missing
+        subscription 1 q → error Subscription(): Arg "command" must be "add", "remove", "exists", "get" or "all"
+        subscription 1 q list → error Subscription(): Arg "command" must be "add", "remove", "exists", "get" or "all"
+        subscription 1 q add → error Subscription(): Arg "topic" missing
+        subscription 1 q exists → error Subscription(): Arg "topic" missing
+        subscription 1 bad add t → error Subscription(): ql:topicsbad is no hash
+        subscription 1 bad exists t → error Subscription(): ql:topicsbad is no hash
+        -- Other queues are not concerned, and neither are other calls.
+        subscription 1 q add t
+        subscription 1 any all → error Subscription(): ql:topicsbad is no hash
+        put 2 me bad j K {} 0; pop 3 bad w1 1; fail 4 j w1 G M
+
+        == An empty back-off leaves a job plain
+        put 1 me q a K {} 0 backoff []; put 1 me q b K {} 0 backoff {}; guard.put 1 {} 7 q e K {} 0 backoff []
+        HMGET ql:j:a backoff throttles → [] nil
+        HMGET ql:j:b backoff throttles → {} nil
+        HMGET ql:j:e backoff throttles → [] nil
+        get 1 a → {"data":"{}","dependencies":{},"dependents":{},"expires":0,"failure":{},"history":[{"q":"q","what":"put","when":1}],"jid":"a","klass":"K","priority":0,"queue":"q","remaining":5,"retries":5,"spawned_from_jid":false,"state":"waiting","tags":{},"tracked":false,"worker":""}
+        -- It asks for nothing, so the default of the queue holds; a policy is replaced.
+        config.set 2 q-defaults {"backoff":"fixed:5"}; put 2 me q c K {} 0 backoff []
+        HGET ql:j:c backoff → fixed:5
+        -- So it does for a job that is put again.
+        cancel 2 a b e; put 2 me q c K {} 0 backoff []; pop 3 q w1 9; retry 4 c q w1
+        score ql:q:q-scheduled c → 9
+        put 3 me p d K {} 0 backoff exp:5; put 4 me p d K {} 0 backoff []
+        HGET ql:j:d backoff → []
+        clean 5
+    "#]]);
 }
 
 #[test]
@@ -138,72 +195,14 @@ fn workers_are_paged_by_position_last_seen_first() {
         php.json("workers 4 w3 7 8"),
         json!({"stalled": {}, "jobs": ["j"]})
     );
-    for (line, text) in [
-        ("workers 4 '' x", "Workers(): Arg \"start\" not a number: x"),
-        (
-            "workers 4 '' 0 y",
-            "Workers(): Arg \"last\" not a number: y",
-        ),
-    ] {
-        assert_eq!(short(&core.refused(line)), format!("user_script:N: {text}"));
-    }
-    core.refused("workers 200000 '' 0.5");
-    assert_eq!(core.ok("workersCount 200000"), Reply::Int(3));
-    assert_eq!(core.ok("workers 200000 '' 0").text(), "{}");
-    assert_eq!(core.ok("workersCount 200000"), Reply::Int(0));
-}
-
-#[test]
-fn the_jobs_of_a_worker_are_listed_by_the_end_of_their_locks() {
-    let mut core = Core::new();
-    core.all("put 1 me q a K {} 0; put 1 me q b K {} 0; popByJid 10 q b w1; popByJid 20 q a w1");
-    assert_eq!(core.json("workerJobs 21 w1"), json!(["b", "a"]));
-    assert_eq!(core.json("workerJobs 21 w1 70"), json!(["b", "a"]));
-    assert_eq!(core.json("workerJobs 21 w1 70.5"), json!(["a"]));
-    assert_eq!(core.json("workerJobs 21 w1 ''"), json!(["b", "a"]));
-    assert_eq!(core.ok("workerJobs 21 w2").text(), "{}");
-    assert_eq!(core.ok("workerJobs 21").text(), "null");
-    let error = core.refused("workerJobs 21 w1 soon");
-    assert_eq!(
-        short(&error),
-        "user_script:N: WorkerJobs(): Arg \"from\" not a number: soon"
-    );
-}
-
-#[test]
-fn tracked_jobs_and_tags_are_listed() {
-    let mut core = Core::new();
-    assert_eq!(core.ok("tracked 1").text(), "{}");
-    assert_eq!(core.ok("tags 1 0 5").text(), "{}");
-    core.all("put 1 me q a K {} 0 tags [\"x\",\"y\"]; put 1 me q b K {} 0 tags [\"y\",\"z\"]; put 1 me q c K {} 0 tags [\"y\"]");
-    core.all("track 2 track b; track 3 track a");
-    assert_eq!(core.json("tracked 4"), json!(["b", "a"]));
-    assert_eq!(core.json("tags 4 0 9"), json!(["y", "z", "x"]));
-    assert_eq!(core.json("tags 4 1 1"), json!(["z"]));
-    assert_eq!(core.ok("tags 4 3 9").text(), "{}");
-    // An older script leaves the counters of unused tags.
-    core.redis("ZADD ql:tags 0 gone -1 lost");
-    assert_eq!(core.json("tags 4"), json!(["y", "z", "x"]));
-    for (line, name) in [("tags 4 x", "offset"), ("tags 4 0 x", "count")] {
-        let text = format!("user_script:N: Tags(): Arg \"{name}\" not a number: x");
-        assert_eq!(short(&core.refused(line)), text);
-    }
-}
-
-#[test]
-fn waiting_jobs_are_listed_in_the_order_of_pop() {
-    let mut core = Core::new();
-    core.all("put 1 me q a K {} 0; put 2 me q b K {} 0 priority 5; put 3 me q c K {} 0");
-    assert_eq!(core.ok("jobs 4 waiting q").texts(), ["b", "a", "c"]);
-    assert_eq!(core.ok("jobs 4 waiting q 1 1").texts(), ["a"]);
-    assert_eq!(core.ok("jobs 4 waiting q 0 0").texts(), [""; 0]);
-    assert_eq!(core.ok("jobs 4 waiting p").texts(), [""; 0]);
-    assert_eq!(core.jids("pop 4 q w1 3"), ["b", "a", "c"]);
-    let error = core.refused("jobs 5 waiting");
-    assert_eq!(
-        short(&error),
-        "user_script:N: Jobs(): Arg \"queue\" missing"
-    );
+    core.session(expect![[r#"
+        workers 4 '' x → error Workers(): Arg "start" not a number: x
+        workers 4 '' 0 y → error Workers(): Arg "last" not a number: y
+        workers 200000 '' 0.5 → error of Redis
+        workersCount 200000 → :3
+        workers 200000 '' 0 → {}
+        workersCount 200000 → :0
+    "#]]);
 }
 
 #[test]
@@ -326,37 +325,6 @@ fn topics_of_other_scripts_are_found_within_ten_seconds() {
 }
 
 #[test]
-fn wrong_words_and_keys_of_topics_are_refused() {
-    let mut core = Core::new();
-    let verbs = "Arg \"command\" must be \"add\", \"remove\", \"exists\", \"get\" or \"all\"";
-    core.redis("SET ql:topicsbad x");
-    for (line, text) in [
-        ("subscription 1", "Arg \"queue\" missing"),
-        ("subscription 1 q", verbs),
-        ("subscription 1 q list", verbs),
-        ("subscription 1 q add", "Arg \"topic\" missing"),
-        ("subscription 1 q exists", "Arg \"topic\" missing"),
-        ("subscription 1 bad add t", "ql:topicsbad is no hash"),
-        ("subscription 1 bad exists t", "ql:topicsbad is no hash"),
-    ] {
-        let error = core.refused(line);
-        assert_eq!(
-            short(&error),
-            format!("user_script:N: Subscription(): {text}"),
-            "{line}"
-        );
-    }
-    // Other queues are not concerned, and neither are other calls.
-    core.ok("subscription 1 q add t");
-    let error = core.run("subscription 1 any all").unwrap_err();
-    assert_eq!(
-        short(&error),
-        "user_script:N: Subscription(): ql:topicsbad is no hash"
-    );
-    core.all("put 2 me bad j K {} 0; pop 3 bad w1 1; fail 4 j w1 G M");
-}
-
-#[test]
 fn the_script_for_qless_php_has_its_defaults() {
     let (mut php, mut core) = (php(), Core::new());
     let mut expected = core.json("config.get 1");
@@ -400,68 +368,6 @@ fn the_script_for_qless_php_leaves_out_tags_of_blanks() {
 }
 
 #[test]
-fn an_empty_back_off_leaves_a_job_plain() {
-    let mut core = Core::new();
-    for (jid, empty) in [("a", "[]"), ("b", "{}")] {
-        core.ok(&format!("put 1 me q {jid} K {{}} 0"));
-        let plain = core.json(&format!("get 1 {jid}"));
-        core.ok(&format!("cancel 1 {jid}"));
-        core.ok(&format!("put 1 me q {jid} K {{}} 0 backoff {empty}"));
-        assert_eq!(core.json(&format!("get 1 {jid}")), plain);
-        assert_eq!(core.field(jid, "backoff").as_deref(), Some(empty));
-        assert_eq!(core.field(jid, "throttles"), None);
-    }
-    core.ok("guard.put 1 {} 7 q e K {} 0 backoff []");
-    assert_eq!(core.field("e", "backoff").as_deref(), Some("[]"));
-    assert_eq!(core.field("e", "throttles"), None);
-    // It asks for nothing, so the default of the queue holds; a policy is replaced.
-    core.ok(r#"config.set 2 q-defaults {"backoff":"fixed:5"}"#);
-    core.ok("put 2 me q c K {} 0 backoff []");
-    assert_eq!(core.field("c", "backoff").as_deref(), Some("fixed:5"));
-    // So it does for a job that is put again.
-    core.all("cancel 2 a b e; put 2 me q c K {} 0 backoff []; pop 3 q w1 9; retry 4 c q w1");
-    assert_eq!(core.score("ql:q:q-scheduled", "c"), Some(4.0 + 5.0));
-    core.all("put 3 me p d K {} 0 backoff exp:5; put 4 me p d K {} 0 backoff []");
-    assert_eq!(core.field("d", "backoff").as_deref(), Some("[]"));
-    core.must_be_clean(5.0, Default::default());
-}
-
-#[test]
-fn wrong_back_offs_are_refused() {
-    let mut core = Core::new();
-    for wrong in [
-        "[5]",
-        "{\"delay\":5}",
-        "{\"initial_delay\":-1}",
-        "{\"initial_delay\":\"5\"}",
-        "{\"initial_delay\":null}",
-        "{\"factor\":1e999}",
-        "{\"factor\":nan}",
-        "{\"initial_delay\":5",
-        "5",
-        "soon",
-    ] {
-        let error = core.refused(&format!("put 1 me q j K {{}} 0 backoff '{wrong}'"));
-        let text = format!("user_script:N: Put(): Arg \"backoff\" not a policy: {wrong}");
-        assert_eq!(short(&error), text);
-    }
-    core.ok("put 1 me q j K {} 0 backoff '{\"initial_delay\":0.5}'");
-    assert_eq!(core.json("get 1 j")["backoff"], r#"{"initial_delay":0.5}"#);
-}
-
-#[test]
-fn a_job_completed_elsewhere_and_put_again_is_no_longer_listed() {
-    let mut php = php();
-    php.all("put 1 me q1 a K {} 0; pop 1 q1 w1 1; retry 2 a q2 w1; pop 3 q2 w1 1; complete 4 a w1 q2 {}");
-    assert_eq!(php.ok("jobs 5 complete q2").texts(), ["a"]);
-    php.ok("put 5 '' q3 a K {} 0");
-    assert_eq!(php.ok("jobs 6 complete q2").texts(), [""; 0]);
-    php.all("pop 6 q3 w1 1; complete 7 a w1 q3 {}");
-    php.ok(r#"guard.requeue 8 {"from":["complete"]} '' a '' ''"#);
-    assert_eq!(php.ok("jobs 9 complete q3").texts(), [""; 0]);
-}
-
-#[test]
 fn workers_of_both_scripts_share_a_queue() {
     let mut core = Core::new();
     core.many((0..400).map(|n| format!("put 1 me q j{n} K {{}} 0 backoff []")));
@@ -489,4 +395,16 @@ fn workers_of_both_scripts_share_a_queue() {
     assert_eq!(runs.len(), 400);
     assert!(runs.values().all(|count| *count == 1));
     own[1].must_be_clean(200.0, Default::default());
+}
+
+#[test]
+fn a_job_completed_elsewhere_and_put_again_is_no_longer_listed() {
+    php().session(expect![[r#"
+        put 1 me q1 a K {} 0; pop 1 q1 w1 1; retry 2 a q2 w1; pop 3 q2 w1 1; complete 4 a w1 q2 {}
+        jobs 5 complete q2 → a
+        put 5 '' q3 a K {} 0
+        jobs 6 complete q2 → none
+        pop 6 q3 w1 1; complete 7 a w1 q3 {}; guard.requeue 8 {"from":["complete"]} '' a '' ''
+        jobs 9 complete q3 → none
+    "#]]);
 }

@@ -1,9 +1,10 @@
 //! The list of throttles, `ql:throttles`: which calls keep it, and `look.throttles`.
 
+use expect_test::expect;
 use std::collections::BTreeSet;
 
 use super::cost::commands;
-use crate::support::core::{Core, Reply, short};
+use crate::support::core::{Core, Reply};
 
 /// The listed throttles.
 fn listed(core: &mut Core) -> Vec<String> {
@@ -40,64 +41,57 @@ fn look_at_all(core: &mut Core) -> (Vec<String>, usize) {
 }
 
 #[test]
-fn every_call_that_sets_a_maximum_lists_the_throttle() {
-    let mut core = Core::new();
-    core.ok("throttle.set 1 set 3");
-    core.ok("queue.throttle.set 2 q 0");
-    core.ok(r#"guard.put 3.25 {"maxima":{"put":2}} 5 q a K {} 0"#);
-    core.ok(r#"config.set 4 d-defaults {"throttles":["by-default=5"]}"#);
-    core.ok("put 5 w d b K {} 0");
-    assert_eq!(listed(&mut core), ["set", "ql:q:q", "put", "by-default"]);
-    assert_eq!(core.score("ql:throttles", "put"), Some(3.25));
+fn throttles_are_listed() {
+    Core::new().session(expect![[r#"
+        == Every call that sets a maximum lists the throttle
+        throttle.set 1 set 3; queue.throttle.set 2 q 0; guard.put 3.25 {"maxima":{"put":2}} 5 q a K {} 0
+        config.set 4 d-defaults {"throttles":["by-default=5"]}; put 5 w d b K {} 0
+        ZRANGE ql:throttles 0 -1 → set ql:q:q put by-default
+        score ql:throttles put → 3.25
+        throttle.set 6 set 4 60
+        ZRANGE ql:throttles 0 -1 → ql:q:q put by-default set
+        throttle.delete 7 put
+        ZRANGE ql:throttles 0 -1 → ql:q:q by-default set
 
-    core.ok("throttle.set 6 set 4 60");
-    assert_eq!(listed(&mut core), ["ql:q:q", "put", "by-default", "set"]);
-    core.ok("throttle.delete 7 put");
-    assert_eq!(listed(&mut core), ["ql:q:q", "by-default", "set"]);
-}
+        == A pop that gives a throttle its maximum lists it
+        put 1 w q a K {} 0; config.set 2 q-defaults {"throttles":["api=5"]}; pop 3 q w 1
+        score ql:throttles api → 3
 
-#[test]
-fn a_pop_that_gives_a_throttle_its_maximum_lists_it() {
-    let mut core = Core::new();
-    core.ok("put 1 w q a K {} 0");
-    core.ok(r#"config.set 2 q-defaults {"throttles":["api=5"]}"#);
-    core.ok("pop 3 q w 1");
-    assert_eq!(core.score("ql:throttles", "api"), Some(3.0));
-}
+        == Calls that set no maximum list nothing
+        put 1 w q a K {} 0 throttles ["api"] key k; put 2 w q b K {} 0 lock text; pop 3 q w 9
+        guard.put 4 {"dry":true,"maxima":{"api":2}} 5 q c K {} 0
+        throttle.set 5 api-locks 3 → error Throttle(): Arg "id" ends in -locks or -pending: api-locks
+        EXISTS ql:throttles → :0
+        guard.put 6 {"maxima":{"api":2}} 5 q c K {} 0; remember
+        -- The maximum is the same.
+        guard.put 7 {"maxima":{"api":2}} 5 q d K {} 0
+        ZCARD ql:throttles → :1
 
-#[test]
-fn calls_that_set_no_maximum_list_nothing() {
-    let mut core = Core::new();
-    core.all(
-        "put 1 w q a K {} 0 throttles [\"api\"] key k; put 2 w q b K {} 0 lock text; pop 3 q w 9",
-    );
-    core.ok(r#"guard.put 4 {"dry":true,"maxima":{"api":2}} 5 q c K {} 0"#);
-    core.refused("throttle.set 5 api-locks 3");
-    assert!(!core.dump().has("ql:throttles"));
-    core.ok(r#"guard.put 6 {"maxima":{"api":2}} 5 q c K {} 0"#);
-    let before = core.dump();
-    // The maximum is the same.
-    core.ok(r#"guard.put 7 {"maxima":{"api":2}} 5 q d K {} 0"#);
-    assert_eq!(
-        core.dump().zset("ql:throttles"),
-        before.zset("ql:throttles")
-    );
-}
+        == A list of another type stops no call
+        SET ql:throttles text; throttle.set 1 api 1; throttle.set 1 late 1 60; queue.throttle.set 2 q 9
+        put 3 w q a K {} 0 throttles ["api"]; pop 4 q w 1; put 5 w q b K {} 0 throttles ["api"]; throttle.delete 6 late
+        guard.put 7 {"maxima":{"new":2}} 5 q c K {} 0
+        HGET ql:th:new maximum → 2
+        HGET ql:th:api maximum → 1
+        EXISTS ql:th:late → :0
+        look.throttles 9 all → '' wrong ql:throttles nil · limit api 1 -1 1 1 0
 
-#[test]
-fn a_list_of_another_type_stops_no_call() {
-    let mut core = Core::new();
-    core.redis("SET ql:throttles text");
-    core.all("throttle.set 1 api 1; throttle.set 1 late 1 60; queue.throttle.set 2 q 9; put 3 w q a K {} 0 throttles [\"api\"]");
-    core.all("pop 4 q w 1; put 5 w q b K {} 0 throttles [\"api\"]; throttle.delete 6 late");
-    core.ok(r#"guard.put 7 {"maxima":{"new":2}} 5 q c K {} 0"#);
-    assert_eq!(core.redis("HGET ql:th:new maximum").text(), "2");
-    assert_eq!(core.redis("HGET ql:th:api maximum").text(), "1");
-    assert!(!core.dump().has("ql:th:late"));
-    assert_eq!(
-        look_at_all(&mut core).0,
-        ["wrong ql:throttles -", "limit api 1 -1 1 1 0"]
-    );
+        == Keys of a wrong type are named and the rest is shown
+        throttle.set 1 a 1; throttle.set 2 b 1; throttle.set 3 c 1; throttle.set 4 d 1; put 5 w q j K {} 0; put 5 w p k K {} 0
+        SET ql:th:a text; SET ql:th:b-locks text; SET ql:th:c-pending text; SET ql:q:p-depends text; SET ql:q:q-throttled text
+        look.throttles 9 all → '' wrong ql:th:a a · wrong ql:th:b-locks b · wrong ql:th:c-pending c · limit d 1 -1 0 0 1 · wrong ql:q:p-depends nil · wrong ql:q:q-throttled nil
+
+        == The maximum of a throttle may have the key of a list of another
+        throttle.set 1 a 2
+        -- Only a client with another core sets such a maximum.
+        HSET ql:th:a-locks id a-locks maximum 3
+        look.throttles 9 all → '' limit a 2 -1 0 0 1
+        check.slice 2 mend '' run key '' th:a-locks
+        look.throttles 9 all → '' limit a 2 -1 0 0 1 · limit a-locks 3 -1 0 0 1
+        -- A key of slots that is listed like a throttle is none.
+        ZADD ql:throttles 3 b-locks; ZADD ql:th:b-locks 1 jid
+        look.throttles 9 all → '' limit a 2 -1 0 0 1 · limit a-locks 3 -1 0 0 1
+    "#]]);
 }
 
 #[test]
@@ -227,72 +221,16 @@ fn of_many_queues_the_oldest_and_the_newest_are_looked_at() {
 
 #[test]
 fn a_wrong_cursor_is_refused() {
-    let mut core = Core::new();
-    for cursor in [
-        "x",
-        "''",
-        "'limits x 0'",
-        "'limits nan 0'",
-        "'jobs 0 0'",
-        "'limits 0 -1'",
-        "'limits 0 1e3'",
-    ] {
-        let error = core.refused(&format!("look.throttles 9 all {cursor}"));
-        let wrong = format!(
-            "user_script:N: Look(): wrong cursor: {}",
-            cursor.trim_matches('\'')
-        );
-        assert_eq!(short(&error), wrong);
-    }
-    let error = core.refused("look.throttles 9 some");
-    let wrong = "user_script:N: Look(): neither all nor holding: some";
-    assert_eq!(short(&error), wrong);
-    for cursor in ["'queues inf 0'", "'limits 1e300 99999'"] {
-        assert_eq!(
-            look(&mut core, &format!("look.throttles 9 all {cursor}")).0,
-            ""
-        );
-    }
-}
-
-#[test]
-fn keys_of_a_wrong_type_are_named_and_the_rest_is_shown() {
-    let mut core = Core::new();
-    core.all("throttle.set 1 a 1; throttle.set 2 b 1; throttle.set 3 c 1; throttle.set 4 d 1; put 5 w q j K {} 0; put 5 w p k K {} 0");
-    for key in [
-        "ql:th:a",
-        "ql:th:b-locks",
-        "ql:th:c-pending",
-        "ql:q:p-depends",
-        "ql:q:q-throttled",
-    ] {
-        core.redis(&format!("SET {key} text"));
-    }
-    assert_eq!(
-        look_at_all(&mut core).0,
-        [
-            "wrong ql:th:a a",
-            "wrong ql:th:b-locks b",
-            "wrong ql:th:c-pending c",
-            "limit d 1 -1 0 0 1",
-            "wrong ql:q:p-depends -",
-            "wrong ql:q:q-throttled -",
-        ]
-    );
-}
-
-#[test]
-fn the_maximum_of_a_throttle_may_have_the_key_of_a_list_of_another() {
-    let mut core = Core::new();
-    core.ok("throttle.set 1 a 2");
-    // Only a client with another core sets such a maximum.
-    core.redis("HSET ql:th:a-locks id a-locks maximum 3");
-    assert_eq!(look_at_all(&mut core).0, ["limit a 2 -1 0 0 1"]);
-    core.ok("check.slice 2 mend '' run key '' th:a-locks");
-    let both = ["limit a 2 -1 0 0 1", "limit a-locks 3 -1 0 0 1"];
-    assert_eq!(look_at_all(&mut core).0, both);
-    // A key of slots that is listed like a throttle is none.
-    core.redis("ZADD ql:throttles 3 b-locks");
-    core.redis("ZADD ql:th:b-locks 1 jid");
-    assert_eq!(look_at_all(&mut core).0, both);
+    Core::new().session(expect![[r#"
+        look.throttles 9 all x → error Look(): wrong cursor: x
+        look.throttles 9 all '' → error Look(): wrong cursor:
+        look.throttles 9 all 'limits x 0' → error Look(): wrong cursor: limits x 0
+        look.throttles 9 all 'limits nan 0' → error Look(): wrong cursor: limits nan 0
+        look.throttles 9 all 'jobs 0 0' → error Look(): wrong cursor: jobs 0 0
+        look.throttles 9 all 'limits 0 -1' → error Look(): wrong cursor: limits 0 -1
+        look.throttles 9 all 'limits 0 1e3' → error Look(): wrong cursor: limits 0 1e3
+        look.throttles 9 some → error Look(): neither all nor holding: some
+        look.throttles 9 all 'queues inf 0' → '' none
+        look.throttles 9 all 'limits 1e300 99999' → '' none
+    "#]]);
 }

@@ -204,79 +204,75 @@ fn a_queue_that_cannot_be_popped_does_not_hide_the_endings() {
     assert!(worker.finish_and_pop(at(11), &w, 5, &from, &[]).is_err());
 }
 
-#[test]
-fn each_ending_has_its_outcome() {
-    let mut core = Core::new();
-    let mut worker = typed(&core.url());
-    put(&mut core, "a1 a2 a3 a4 a5 a6 a7");
-    core.ok("put 8 '' a last K {} 0 retries 0");
-    core.all("pop 9 a w 8; timeout 9 a7; pop 9 a other 1");
-    let bad = EndingAction::Complete {
-        data: Some(b"{".to_vec()),
-        next: None,
-    };
-    let ends = [
+/// Puts `a1` to `a5` and `last`, which `w` pops.
+fn pop_six(core: &mut Core) {
+    put(core, "a1 a2 a3 a4 a5");
+    core.all("put 8 '' a last K {} 0 retries 0; pop 9 a w 6");
+}
+
+/// How these six jobs end, one in each way.
+fn six_endings() -> [EndingRequest; 6] {
+    [
         ending("a1", "a", complete()),
         ending("a2", "a", next("b")),
         ending("a3", "a", fail()),
         ending("a4", "a", retry(0)),
         ending("a5", "a", retry(30)),
         ending("last", "a", retry(0)),
-        ending("a6", "a", bad),
-        ending("a7", "a", complete()),
+    ]
+}
+
+/// What becomes of them.
+fn six_outcomes() -> [EndingOutcome; 6] {
+    [
+        done("complete"),
+        done("waiting"),
+        done("failed"),
+        retried("waiting", 4),
+        retried("scheduled", 4),
+        retried("failed", -1),
+    ]
+}
+
+#[test]
+fn each_ending_has_its_outcome() {
+    let mut core = Core::new();
+    let mut worker = typed(&core.url());
+    pop_six(&mut core);
+    core.all("put 9 '' c c6 K {} 0; pop 9 c w 1");
+    core.all("put 9 '' c c7 K {} 0; pop 9 c w 1; timeout 9 c7; pop 9 c other 1");
+    let bad = EndingAction::Complete {
+        data: Some(b"{".to_vec()),
+        next: None,
+    };
+    let more = [
+        ending("c6", "c", bad),
+        ending("c7", "c", complete()),
         ending("a1", "a", fail()),
         ending("nope", "a", fail()),
     ];
+    let ends: Vec<EndingRequest> = six_endings().into_iter().chain(more).collect();
     let outcomes = worker.finish_jobs(at(10), &name("w"), &ends).unwrap();
-    assert_eq!(
-        outcomes,
-        [
-            done("complete"),
-            done("waiting"),
-            done("failed"),
-            retried("waiting", 4),
-            retried("scheduled", 4),
-            retried("failed", -1),
-            EndingOutcome::Invalid(
-                "Expected object key string but found T_END at character 2".into()
-            ),
-            not_holder("running", "other"),
-            not_holder("complete", ""),
-            EndingOutcome::Gone,
-        ]
-    );
-    assert_eq!(core.state("a6"), "running");
+    assert_eq!(outcomes[..6], six_outcomes());
+    let why = "Expected object key string but found T_END at character 2";
+    let refused = [
+        EndingOutcome::Invalid(why.into()),
+        not_holder("running", "other"),
+        not_holder("complete", ""),
+        EndingOutcome::Gone,
+    ];
+    assert_eq!(outcomes[6..], refused);
+    assert_eq!(core.state("c6"), "running");
 }
 
 #[test]
 fn endings_whose_reply_is_lost_are_settled() {
+    let mut core = Core::new();
     for place in [Cut::Before(2), Cut::After(2)] {
-        let mut core = Core::new();
-        put(&mut core, "a1 a2 a3 a4 a5");
-        core.ok("put 8 '' a last K {} 0 retries 0");
-        core.ok("pop 9 a w 6");
-        let ends = [
-            ending("a1", "a", complete()),
-            ending("a2", "a", next("b")),
-            ending("a3", "a", fail()),
-            ending("a4", "a", retry(0)),
-            ending("a5", "a", retry(30)),
-            ending("last", "a", retry(0)),
-        ];
-        let outcomes = cut(&core, place)
-            .finish_jobs(at(10), &name("w"), &ends)
-            .unwrap();
-        assert_eq!(
-            outcomes,
-            [
-                done("complete"),
-                done("waiting"),
-                done("failed"),
-                retried("waiting", 4),
-                retried("scheduled", 4),
-                retried("failed", -1),
-            ]
-        );
+        core.flush();
+        pop_six(&mut core);
+        let outcomes = cut(&core, place).finish_jobs(at(10), &name("w"), &six_endings());
+        assert_eq!(outcomes.unwrap(), six_outcomes());
         assert_eq!(core.history("a1").len(), 3, "once");
         assert_eq!(core.field("a4", "remaining").unwrap(), "4", "once");
     }
@@ -423,8 +419,9 @@ fn a_turn_that_never_arrived_is_unknown_too() {
 
 #[test]
 fn taking_over_is_repeated_and_leaves_what_others_hold() {
+    let mut core = Core::new();
     for place in [Cut::Before(3), Cut::After(2), Cut::After(3), Cut::After(4)] {
-        let mut core = Core::new();
+        core.flush();
         put(&mut core, "a1 a2 a3");
         core.ok("pop 9 a w 3");
         // A list that still names what another worker holds.
@@ -452,8 +449,9 @@ fn a_turn_is_repeated_if_the_server_lost_the_script() {
 
 #[test]
 fn locks_are_extended_in_one_call() {
+    let mut core = Core::new();
     for place in [Cut::Before(99), Cut::After(2)] {
-        let mut core = Core::new();
+        core.flush();
         put(&mut core, "a1 a2 a3");
         core.all("config.set 1 heartbeat 90; pop 9 a w 3; timeout 9 a2; pop 9 a other 1");
         let jids = ["a1", "a2", "nope", "a3"].map(name);

@@ -1,6 +1,7 @@
 //! Rules of the core itself: the number of commands,
 //! recurring jobs that do not overlap, uniqueness windows, replacement, fixed windows.
 
+use expect_test::expect;
 use serde_json::json;
 
 use super::foreign::FOREIGN;
@@ -19,12 +20,20 @@ fn after(lines: &str) -> Core {
     core
 }
 
+/// The same on a server that other calls have used.
+fn again_after(core: &mut Core, lines: &str) {
+    core.flush();
+    core.all(lines);
+}
+
 /// Asserts that a call with an extension costs at most `extra` commands more than the same call of a
-/// plain job. Both are made on a core of their own, after their preparations.
+/// plain job. Both are made on an empty database, after their preparations.
 #[track_caller]
 fn costs_more(plain: (&str, &str), extended: (&str, &str), extra: u64) {
-    let base = cost(&mut after(plain.0), plain.1);
-    let seen = cost(&mut after(extended.0), extended.1);
+    let mut core = after(plain.0);
+    let base = cost(&mut core, plain.1);
+    again_after(&mut core, extended.0);
+    let seen = cost(&mut core, extended.1);
     assert!(
         seen <= base + extra,
         "`{}` runs {seen} commands, `{}` {base}: more than {extra} beside",
@@ -191,133 +200,88 @@ fn c2_the_cost_does_not_grow_with_jobs_lanes_and_throttles() {
 }
 
 #[test]
-fn an_unfail_lists_its_queue_even_if_the_job_waits_in_its_lane() {
-    let mut core = after(
-        "put 0 me a j1 K {} 0 key /g; pop 1 a w1 1; fail 2 j1 w1 G M; put 3 me a j2 K {} 0 key /g",
-    );
-    // An older script may have left a further entry.
-    core.redis("RPUSH ql:f:G j1");
-    assert_eq!(core.ok("unfail 4 b G 1"), Reply::Int(1));
-    assert_eq!(core.json("get 4 j1")["state"], "depends");
-    assert_eq!(core.json("queues 4 b")["depends"], 1);
-    assert!(core.score("ql:queues", "b").is_some(), "b is not listed");
-    assert_eq!(core.ok("failed 4"), Reply::Text("{}".into()));
-}
+fn jobs_held_by_lanes_and_throttles() {
+    Core::new().session(expect![[r#"
+        == An unfail lists its queue even if the job waits in its lane
+        put 0 me a j1 K {} 0 key /g; pop 1 a w1 1; fail 2 j1 w1 G M; put 3 me a j2 K {} 0 key /g
+        -- An older script may have left a further entry.
+        RPUSH ql:f:G j1
+        unfail 4 b G 1 → :1
+        get 4 j1 | state → depends
+        queues 4 b | depends → 1
+        score ql:queues b → 4
+        failed 4 → {}
 
-#[test]
-fn an_unfail_brings_failed_jobs_back_in_the_order_of_their_lane() {
-    let mut core = Core::new();
-    for (at, jid) in [(0, "c"), (10, "a"), (20, "b")] {
-        core.ok(&format!("put {at} me q {jid} K {{}} 0 key k"));
-        core.ok(&format!("pop {} q w1 1", at + 1));
-        core.ok(&format!("fail {} {jid} w1 G M", at + 2));
-    }
-    assert_eq!(core.ok("unfail 30 q G 25"), Reply::Int(3));
-    assert_eq!(core.lane("q/k"), ["c", "a", "b"]);
-    assert_eq!(core.states("c a b"), "waiting depends depends");
-}
+        == A job whose lock expired and that is held keeps no slot
+        throttle.set 0 t 1; throttle.set 0 u 1; put 1 me b j K {} 0 throttles ["t","u"]; pop 1 b w1 1
+        throttle.release 2 t j; put 2 me a k K {} 0 throttles ["t"]; pop 2 a w2 1; heartbeat 60 k w2
+        put 61 me a l K {} 0 throttles ["u"]; pop 61 a w2 1; pop 62 b w3 1
+        throttle.locks 62 u → ["j"]
+        -- `k` has the only slot of `t` now, so `j` may not run again, and lets `l` have that of `u`.
+        pop 75 b w3 1 | jid → {}
+        get 75 j | state → throttled
+        throttle.locks 75 u → []
+        pop 75 a w3 1 | jid → l
 
-#[test]
-fn a_requeued_job_is_held_if_a_throttle_is_full() {
-    let mut core = after(
-        r#"throttle.set 0 t 1; put 1 me q a K {} 0 throttles ["t"]; pop 1 q w 1; put 2 me p b K {} 0 throttles ["t"]"#,
-    );
-    core.ok(r#"put 3 me p c K {} 0 throttles ["t"] priority 5"#);
-    let line = r#"guard.requeue 4 {"from":["throttled"],"to":"q"} '' b '' '' c '' ''"#;
-    let reply = core.ok(line);
-    for row in reply.list() {
-        let row = row.texts();
-        assert_eq!(
-            (&row[0][..], &row[2][..], &row[3][..]),
-            ("done", "throttled", "q")
-        );
-    }
-    assert_eq!(core.state("b"), "throttled");
-    assert_eq!(core.keys_with("-throttled"), ["ql:q:q-throttled"]);
-    assert_eq!(
-        core.ok("throttle.pending 5 t"),
-        Reply::Text(r#"["c","b"]"#.into())
-    );
-    let history = core.history("b");
-    let last = history.last().unwrap();
-    assert_eq!(last, r#"[4,"throttled",{"q":"q","throttle":"t"}]"#);
-    // A job that is due later takes no notice of the throttle, nor does one that depends on another.
-    core.ok(r#"guard.requeue 6 {"from":["throttled"]} '' b '' 90"#);
-    assert_eq!(core.state("b"), "scheduled");
-    // The holder frees its slot and takes its place among the others.
-    core.ok(r#"guard.requeue 7 {"from":["running"]} '' a '' ''"#);
-    assert_eq!(core.jids("pop 8 q w 5"), ["c"]);
-    assert_eq!(core.state("a"), "throttled");
-    core.ok("complete 9 c w q {}");
-    assert_eq!(core.jids("pop 10 q w 5"), ["a"]);
-    // What holds the job must be a sorted set, and is tested before anything is written.
-    core.redis("SET ql:q:z-throttled x");
-    let before = core.dump();
-    let reply = core.ok(r#"guard.requeue 11 {"from":["scheduled"],"to":"z"} '' b '' ''"#);
-    assert_eq!(reply.list()[0].texts()[0], "invalid");
-    assert!(core.dump() == before);
-}
+        == A job that waited for a holder whose lock expired in another queue is popped immediately
+        config.set 0 grace-period 0; throttle.set 0 t 1; put 1 me a j1 K {} 0 retries 0 key /g throttles ["t"]
+        put 2 me b j2 K {} 0 key /g; put 3 me b j3 K {} 0 priority 2 throttles ["t"]
+        pop 4 a w1 1 | jid → j1
+        states j1 j2 j3 → running depends waiting
+        -- The pop fails j1 for the slot that j3 needs. The end of j1 puts j2 into the queue that is being popped.
+        pop 101 b w2 5 | jid → j3 j2
+        states j1 j2 j3 → failed running running
 
-#[test]
-fn a_job_whose_lock_expired_and_that_is_held_keeps_no_slot() {
-    let mut core = after(
-        r#"throttle.set 0 t 1; throttle.set 0 u 1; put 1 me b j K {} 0 throttles ["t","u"]; pop 1 b w1 1"#,
-    );
-    core.all(
-        r#"throttle.release 2 t j; put 2 me a k K {} 0 throttles ["t"]; pop 2 a w2 1; heartbeat 60 k w2"#,
-    );
-    core.all(r#"put 61 me a l K {} 0 throttles ["u"]; pop 61 a w2 1; pop 62 b w3 1"#);
-    assert_eq!(
-        core.ok("throttle.locks 62 u"),
-        Reply::Text(r#"["j"]"#.into())
-    );
-    // `k` has the only slot of `t` now, so `j` may not run again, and lets `l` have that of `u`.
-    assert_eq!(core.jids("pop 75 b w3 1"), [""; 0]);
-    assert_eq!(core.json("get 75 j")["state"], "throttled");
-    assert_eq!(core.ok("throttle.locks 75 u"), Reply::Text("[]".into()));
-    assert_eq!(core.jids("pop 75 a w3 1"), ["l"]);
-}
+        == A job that a pop holds and then brings back is popped
+        config.set 0 grace-period 0; throttle.set 0 u 4; throttle.set 0 t 1
+        put 1 me q j K {} 0 priority 5 throttles ["u"]; put 1 me q k K {} 0 throttles ["t"]
+        put 1 me a r1 K {} 0 throttles ["u"]; put 1 me a r2 K {} 0 throttles ["u"]
+        put 1 me a r3 K {} 0 throttles ["u"]
+        pop 2 a w1 3 | jid → r3 r2 r1
+        put 3 me b h K {} 0 retries 0 throttles ["u","t"]
+        pop 4 b w2 1 | jid → h
+        heartbeat 50 r1 w1; heartbeat 50 r2 w1; heartbeat 50 r3 w1
+        -- `h` is the fourth holder of `u`, so `j` is held. `k` finds the lock of `h` over, and its end wakes `j`.
+        pop 100 q w3 5 | jid → k j
+        states h j k → failed running running
 
-#[test]
-fn a_job_that_waited_for_a_holder_whose_lock_expired_in_another_queue_is_popped_at_once() {
-    let mut core = Core::new();
-    core.all("config.set 0 grace-period 0; throttle.set 0 t 1");
-    core.all(
-        "put 1 me a j1 K {} 0 retries 0 key /g throttles [\"t\"]; put 2 me b j2 K {} 0 key /g",
-    );
-    core.ok("put 3 me b j3 K {} 0 priority 2 throttles [\"t\"]");
-    assert_eq!(core.jids("pop 4 a w1 1"), ["j1"]);
-    assert_eq!(core.states("j1 j2 j3"), "running depends waiting");
-    // The pop fails j1 for the slot that j3 needs. The end of j1 puts j2 into the queue that is being popped.
-    assert_eq!(core.jids("pop 101 b w2 5"), ["j3", "j2"]);
-    assert_eq!(core.states("j1 j2 j3"), "failed running running");
-}
+        == An unfail brings failed jobs back in the order of their lane
+        put 0 me q c K {} 0 key k; pop 1 q w1 1; fail 2 c w1 G M; put 10 me q a K {} 0 key k; pop 11 q w1 1
+        fail 12 a w1 G M; put 20 me q b K {} 0 key k; pop 21 q w1 1; fail 22 b w1 G M
+        unfail 30 q G 25 → :3
+        ZRANGE ql:k:q/k 0 -1 → c a b
+        states c a b → waiting depends depends
 
-#[test]
-fn a_job_that_a_pop_holds_and_then_brings_back_is_popped() {
-    let mut core = Core::new();
-    core.all("config.set 0 grace-period 0; throttle.set 0 u 4; throttle.set 0 t 1");
-    core.ok("put 1 me q j K {} 0 priority 5 throttles [\"u\"]");
-    core.ok("put 1 me q k K {} 0 throttles [\"t\"]");
-    for jid in ["r1", "r2", "r3"] {
-        core.ok(&format!("put 1 me a {jid} K {{}} 0 throttles [\"u\"]"));
-    }
-    assert_eq!(core.jids("pop 2 a w1 3").len(), 3);
-    core.ok("put 3 me b h K {} 0 retries 0 throttles [\"u\",\"t\"]");
-    assert_eq!(core.jids("pop 4 b w2 1"), ["h"]);
-    for jid in ["r1", "r2", "r3"] {
-        core.ok(&format!("heartbeat 50 {jid} w1"));
-    }
-    // `h` is the fourth holder of `u`, so `j` is held. `k` finds the lock of `h` over, and its end wakes `j`.
-    assert_eq!(core.jids("pop 100 q w3 5"), ["k", "j"]);
-    assert_eq!(core.states("h j k"), "failed running running");
+        == A requeued job is held if a throttle is full
+        throttle.set 0 t 1; put 1 me q a K {} 0 throttles ["t"]; pop 1 q w 1; put 2 me p b K {} 0 throttles ["t"]
+        put 3 me p c K {} 0 throttles ["t"] priority 5
+        guard.requeue 4 {"from":["throttled"],"to":"q"} '' b '' '' c '' '' → done '' throttled q · done '' throttled q
+        states b → throttled
+        keys *-throttled → ql:q:q-throttled
+        throttle.pending 5 t → ["c","b"]
+        history b → [2,"put",{"q":"p"}] · [2,"throttled",{"q":"p","throttle":"t"}] · [4,"put",{"q":"q"}] · [4,"throttled",{"q":"q","throttle":"t"}]
+        -- A job that is due later takes no notice of the throttle, nor does one that depends on another.
+        guard.requeue 6 {"from":["throttled"]} '' b '' 90
+        states b → scheduled
+        -- The holder frees its slot and takes its place among the others.
+        guard.requeue 7 {"from":["running"]} '' a '' ''
+        pop 8 q w 5 | jid → c
+        states a → throttled
+        complete 9 c w q {}
+        pop 10 q w 5 | jid → a
+        -- What holds the job must be a sorted set, and is tested before anything is written.
+        SET ql:q:z-throttled x; remember
+        guard.requeue 11 {"from":["scheduled"],"to":"z"} '' b '' '' → invalid scheduled:6:5:q ql:q:z-throttled is no zset
+        unchanged
+    "#]]);
 }
 
 #[test]
 fn a_pop_looks_again_at_all_held_jobs_if_they_are_up_to_ten() {
+    let mut core = Core::new();
     // Whatever the second of the pop: only the job held last may run, and nobody woke it.
     for now in 101..110 {
-        let mut core = Core::new();
+        core.flush();
         core.all(
             "throttle.set 0 t 1; throttle.set 0 u 1; put 1 me q holder K {} 0 throttles [\"t\"]",
         );
@@ -337,8 +301,9 @@ fn a_pop_looks_again_at_all_held_jobs_if_they_are_up_to_ten() {
 
 #[test]
 fn a_buried_job_that_keeps_its_place_does_not_wait_for_a_deleted_job() {
+    let mut core = Core::new();
     for gone in ["guard.cancel 5 release a ''", "guard.cancel 5 refuse a ''"] {
-        let mut core = Core::new();
+        core.flush();
         core.ok("put 1 me q a K {} 0");
         core.ok(r#"put 2 me q b K {} 0 key k hold 1 depends ["a"]"#);
         core.ok("bury 3 b G M");
@@ -361,264 +326,195 @@ fn a_pop_passes_a_thousand_numbers_of_children_that_are_in_use() {
 }
 
 #[test]
-fn c4_recurring_jobs_with_their_own_key_and_skip_do_not_overlap() {
-    let mut core = Core::new();
-    core.ok("recur 0 q r K {} interval 10 0 retries 1 key r dup skip");
-    assert_eq!(core.jids("pop 0 q w1 5"), ["r-1"]);
-    // Three further runs are due while the first one runs: none is made, and none is counted.
-    assert_eq!(core.jids("pop 35 q w1 5"), [""; 0]);
-    assert_eq!(core.json("recur.get 35 r")["count"], 1);
-    assert_eq!(
-        core.keys_with("ql:j:r-").len(),
-        2,
-        "the job and its history"
-    );
-    assert_eq!(core.score("ql:q:q-recur", "r"), Some(40.0));
-    core.ok("complete 36 r-1 w1 q {}");
-    assert_eq!(core.jids("pop 39 q w1 5"), [""; 0]);
-    assert_eq!(core.jids("pop 40 q w1 5"), ["r-2"]);
-    // A lost lock does not let the next run start.
-    core.ok("config.set 40 grace-period 0");
-    assert_eq!(core.jids("pop 101 q w2 5"), ["r-2"]);
-    assert_eq!(core.json("recur.get 101 r")["count"], 2);
-    // After it has failed for good, the next tick runs.
-    core.ok("fail 102 r-2 w2 G M");
-    assert_eq!(core.jids("pop 110 q w2 5"), ["r-3"]);
-}
+fn windows_and_lanes() {
+    Core::new().session(expect![[r#"
+        == C4: recurring jobs with their own key and skip do not overlap
+        recur 0 q r K {} interval 10 0 retries 1 key r dup skip
+        pop 0 q w1 5 | jid → r-1
+        -- Three further runs are due while the first one runs: none is made, and none is counted.
+        pop 35 q w1 5 | jid → {}
+        recur.get 35 r | count → 1
+        -- the job and its history
+        keys ql:j:r-* → ql:j:r-1 ql:j:r-1-history
+        score ql:q:q-recur r → 40
+        complete 36 r-1 w1 q {}
+        pop 39 q w1 5 | jid → {}
+        pop 40 q w1 5 | jid → r-2
+        -- A lost lock does not let the next run start.
+        config.set 40 grace-period 0
+        pop 101 q w2 5 | jid → r-2
+        recur.get 101 r | count → 2
+        -- After it has failed for good, the next tick runs.
+        fail 102 r-2 w2 G M
+        pop 110 q w2 5 | jid → r-3
 
-#[test]
-fn c4_the_options_of_a_template_are_those_of_its_children() {
-    let mut core = Core::new();
-    core.ok(r#"recur 0 q r K 1 interval 10 0 key k throttles ["t"] backoff fixed:5 hold 1"#);
-    core.ok("pop 0 q w1 1");
-    let job = core.json("get 0 r-1");
-    assert_eq!(
-        (
-            &job["key"],
-            &job["throttles"],
-            &job["backoff"],
-            &job["hold"]
-        ),
-        (
-            &json!("q/k"),
-            &json!(["t"]),
-            &json!("fixed:5"),
-            &json!(true)
-        )
-    );
-    core.ok("peek 20 q 5");
-    assert_eq!(core.lane("q/k"), ["r-1", "r-2", "r-3"]);
-    // Merging children: the payload of the template is one payload.
-    core.ok("recur.update 20 r key m dup merge");
-    core.ok("peek 40 q 5");
-    assert_eq!(core.lane("q/m").len(), 1);
+        == C4: the options of a template are those of its children
+        recur 0 q r K 1 interval 10 0 key k throttles ["t"] backoff fixed:5 hold 1; pop 0 q w1 1
+        get 0 r-1 | key throttles backoff hold → q/k ["t"] fixed:5 true
+        peek 20 q 5
+        ZRANGE ql:k:q/k 0 -1 → r-1 r-2 r-3
+        -- Merging children: the payload of the template is one payload.
+        recur.update 20 r key m dup merge; peek 40 q 5
+        ZRANGE ql:k:q/m 0 -1 → r-4
+
+        == C5: replace starts the delay again
+        put 1 me q a K 1 30 key u dup replace → a
+        put 20 me q b L 2 30 key u dup replace priority 4 tags ["x"] retries 2 → a
+        score ql:q:q-scheduled a → 50
+        pop 31 q w1 1 | jid → {}
+        get 32 a | klass data priority tags retries → L "2" 4 ["x"] 2
+        EXISTS ql:j:b → :0
+        pop 50 q w1 1 | jid → a
+        -- Once it has started, the next put is a job of its own.
+        put 51 me q c K 3 30 key u dup replace → c
+        states c → depends
+        complete 52 a w1 q {}
+        score ql:q:q-scheduled c → 81
+
+        == C5: a delayed first put and merge are a fixed window
+        put 1 me q a K 1 30 key u dup merge → a
+        put 15 me q b K 2 30 key u dup merge → a
+        put 29 me q c K 3 30 key u dup merge → a
+        pop 30 q w1 1 | jid → {}
+        pop 31 q w1 1 | jid → a
+        HGET ql:j:a data → [1,2,3]
+        put 32 me q d K 4 30 key u dup merge → d
+
+        == A job whose name ends in a large number is split
+        put 1 me q order~1700000000000000000 K 1 0 key k dup merge retries 0; put 2 me q x K 2 0 key k dup merge
+        pop 3 q w 1; retry 4 order~1700000000000000000 q w
+        pop 5 q w 9 | jid → order~1700000000000000000~1
+
+        == A job of a lane does not come to depend on one behind it
+        put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k; remember
+        put 3 me q a K {} 0 depends ["b"] → error Put(): Arg "depends" closes a cycle: a b
+        unchanged
+        -- Outside of the lane, nothing waits for it.
+        put 4 me q a K {} 0 key '' depends ["b"]
+        pop 5 q w 9 | jid → b
+
+        == A completed job goes behind the job of its lane on which it comes to depend
+        put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k; put 3 me q c K {} 0 key k; pop 4 q w 9
+        complete 5 a w q {} next q depends ["b"]
+        pop 6 q w 9 | jid → b
+        complete 7 b w q {}
+        pop 6 q w 9 | jid → c
+        complete 7 c w q {}
+        pop 6 q w 9 | jid → a
+        complete 7 a w q {}
+        pop 8 q w 9 | jid → {}
+
+        == A key of another type does not stop the jobs of a lane
+        put 1 me q a K {} 0 key k; put 1 me q b K {} 0 key l; pop 2 q w 2; fail 3 a w g m; fail 3 b w g m
+        SET ql:k:q/l x
+        guard.requeue 4 {} '' a '' '' b '' '' → done '' waiting q · done '' waiting q
+        EXISTS ql:f:g → :0
+        pop 5 q w 9 | jid → b a
+        FLUSHALL; put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k; pop 3 q w 9; SET ql:j:a-dependents x
+        complete 4 a w q {}
+        pop 5 q w 9 | jid → b
+
+        == Payloads of another type leave a failed job in its list
+        put 1 me q a K 1 0 key k dup merge; pop 2 q w 9; fail 3 a w g m; put 4 me q b K {} 0; SET ql:j:a-payloads x
+        remember
+        guard.requeue 5 {} '' a '' '' → invalid failed:3:3:q ql:j:a-payloads is no zset
+        unchanged
+
+        == A job that joins a lane goes behind the one that runs
+        put 1 me q x K {} 0 key k; put 2 me q a K {} 0 key k; put 3 me q b K {} 0 key k depends ["x"]; pop 4 q w 9
+        fail 5 x w g m; pop 6 q w 9; unfail 7 q g 1
+        -- While a runs, neither of the others does.
+        pop 8 q w 9 | jid → {}
+        complete 9 a w q {}
+        pop 10 q w 9 | jid → x
+        complete 11 x w q {}
+        pop 10 q w 9 | jid → b
+        complete 11 b w q {}
+
+        == A job of a lane does not come to wait for itself by depends
+        put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k; put 3 me q c K {} 0 key k
+        depends 4 b on c → error Depends(): "on" closes a cycle: b c
+        pop 5 q w 9 | jid → a
+        complete 6 a w q {}
+        pop 5 q w 9 | jid → b
+        complete 6 b w q {}
+        pop 5 q w 9 | jid → c
+        complete 6 c w q {}
+
+        == A pop does not make a job depend on itself behind entries without jobs
+        put 1 me q a K {} 0 key k; pop 2 q w 1; put 3 me q b K {} 0 key k; put 4 me q c K {} 0 key k
+        put 5 me q d K {} 0 key k; DEL ql:j:b ql:j:c; depends 6 d off c
+        pop 7 q w 9 | jid → {}
+        complete 8 a w q {}
+        pop 9 q w 9 | jid → d
+
+        == A replacing put closes no cycle
+        -- A dependency on itself is none.
+        put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k dup replace depends ["a"]
+        pop 3 q w 9 | jid → a
+        FLUSHALL; put 1 me q a K {} 0 key k; put 2 me q c K {} 0 depends ["a"]; remember
+        put 3 me q b K {} 0 key k dup replace depends ["c"] → error Put(): Arg "depends" closes a cycle: a c
+        guard.put 3 {} 11 q b K {} 0 key k dup replace depends ["c"] → cycle '' a c
+        guard.put 3 {} 11 q b K {} 0 key k dup replace depends ["a"] → cycle '' a
+        unchanged
+
+        == A key of another type refuses a call before lanes change
+        put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k; put 3 me q c K {} 0; pop 4 q w 1; SET ql:j:a-history x
+        complete 5 a w q {} next p key l → error of Redis
+        DEL ql:j:a-history; SET ql:k:p/l x
+        complete 5 a w q {} next p key l → error of Redis
+        DEL ql:k:p/l; SET ql:j:c-dependents x
+        complete 5 a w q {} next p key l depends ["c"] → error of Redis
+        DEL ql:j:c-dependents; SET ql:j:b-history x
+        put 5 me q b K {} 0 key l → error of Redis
+        DEL ql:j:b-history; SET ql:k:q/l x
+        put 5 me q b K {} 0 key l → error of Redis
+
+        == Payloads of another type do not stop an unfail half way
+        put 1 me q a K 1 0 key k dup merge; put 1 me q b K 1 0; pop 2 q w 9; fail 3 a w g m; fail 3 b w g m
+        SET ql:j:a-payloads x
+        unfail 4 q g 9 → :2
+        EXISTS ql:f:g → :0
+        pop 5 q w 9 | jid → b a
+    "#]]);
 }
 
 #[test]
 fn c5_a_uniqueness_window_outlives_completion_and_failure_and_ends_with_cancel() {
-    for (end, closes) in [
-        ("complete 4 a w1 q {}", false),
-        ("fail 4 a w1 G M", false),
-        ("cancel 4 a", true),
+    let mut core = Core::new();
+    for (end, within, after) in [
+        ("complete 4 a w1 q {}", "a", "d"),
+        ("fail 4 a w1 G M", "a", "d"),
+        ("cancel 4 a", "c", "c"),
     ] {
-        let mut core = Core::new();
+        core.flush();
         core.ok("put 1 me q a K {} 0 key u dup skip ttl 100");
         assert_eq!(core.ok("put 2 me q b K {} 0 key u dup skip").text(), "a");
-        core.all("pop 3 q w1 1");
-        core.ok(end);
-        let answer = core
-            .ok("put 5 me q c K {} 0 key u dup skip ttl 100")
-            .text()
-            .to_owned();
-        assert_eq!(answer, if closes { "c" } else { "a" }, "{end}");
+        core.all(&format!("pop 3 q w1 1; {end}"));
+        let put = core.ok("put 5 me q c K {} 0 key u dup skip ttl 100");
+        assert_eq!(put.text(), within, "{end}");
         // The window of a ends at 101.
-        let answer = core
-            .ok("put 102 me q d K {} 0 key u dup skip ttl 100")
-            .text()
-            .to_owned();
-        assert_eq!(answer, if closes { "c" } else { "d" }, "{end}");
+        let put = core.ok("put 102 me q d K {} 0 key u dup skip ttl 100");
+        assert_eq!(put.text(), after, "{end}");
     }
 }
 
 #[test]
 fn c5_without_ttl_the_place_is_free_once_the_job_has_ended() {
+    let mut core = Core::new();
     for end in ["complete 4 a w1 q {}", "fail 4 a w1 G M", "cancel 4 a"] {
-        let mut core = Core::new();
+        core.flush();
         core.all("put 1 me q a K {} 0 key u dup skip; pop 2 q w1 1");
         assert_eq!(core.ok("put 3 me q b K {} 0 key u dup skip").text(), "a");
         core.ok(end);
-        assert_eq!(
-            core.ok("put 5 me q c K {} 0 key u dup skip").text(),
-            "c",
-            "{end}"
-        );
-        assert_eq!(core.state("c"), "waiting");
+        let put = core.ok("put 5 me q c K {} 0 key u dup skip");
+        assert_eq!((put.text(), &*core.state("c")), ("c", "waiting"), "{end}");
     }
-}
-
-#[test]
-fn c5_replace_starts_the_delay_again() {
-    let mut core = Core::new();
-    assert_eq!(core.ok("put 1 me q a K 1 30 key u dup replace").text(), "a");
-    assert_eq!(
-        core.ok(r#"put 20 me q b L 2 30 key u dup replace priority 4 tags ["x"] retries 2"#)
-            .text(),
-        "a"
-    );
-    assert_eq!(core.score("ql:q:q-scheduled", "a"), Some(50.0));
-    assert_eq!(core.jids("pop 31 q w1 1"), [""; 0]);
-    let job = core.json("get 32 a");
-    assert_eq!(
-        (
-            &job["klass"],
-            &job["data"],
-            &job["priority"],
-            &job["tags"],
-            &job["retries"]
-        ),
-        (
-            &json!("L"),
-            &json!("2"),
-            &json!(4),
-            &json!(["x"]),
-            &json!(2)
-        )
-    );
-    assert!(!core.has("b"));
-    assert_eq!(core.jids("pop 50 q w1 1"), ["a"]);
-    // Once it has started, the next put is a job of its own.
-    assert_eq!(
-        core.ok("put 51 me q c K 3 30 key u dup replace").text(),
-        "c"
-    );
-    assert_eq!(core.state("c"), "depends");
-    core.ok("complete 52 a w1 q {}");
-    assert_eq!(core.score("ql:q:q-scheduled", "c"), Some(81.0));
-}
-
-#[test]
-fn c5_a_delayed_first_put_and_merge_are_a_fixed_window() {
-    let mut core = Core::new();
-    assert_eq!(core.ok("put 1 me q a K 1 30 key u dup merge").text(), "a");
-    assert_eq!(core.ok("put 15 me q b K 2 30 key u dup merge").text(), "a");
-    assert_eq!(core.ok("put 29 me q c K 3 30 key u dup merge").text(), "a");
-    assert_eq!(core.jids("pop 30 q w1 1"), [""; 0]);
-    assert_eq!(core.jids("pop 31 q w1 1"), ["a"]);
-    assert_eq!(core.data("a"), "[1,2,3]");
-    assert_eq!(core.ok("put 32 me q d K 4 30 key u dup merge").text(), "d");
-}
-
-#[test]
-fn a_job_whose_name_ends_in_a_large_number_is_split() {
-    let mut core = after(
-        "put 1 me q order~1700000000000000000 K 1 0 key k dup merge retries 0; put 2 me q x K 2 0 key k dup merge; \
-         pop 3 q w 1",
-    );
-    core.ok("retry 4 order~1700000000000000000 q w");
-    assert_eq!(core.jids("pop 5 q w 9"), ["order~1700000000000000000~1"]);
-}
-
-#[test]
-fn a_replacing_put_closes_no_cycle() {
-    let mut core =
-        after(r#"put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k dup replace depends ["a"]"#);
-    assert_eq!(
-        core.jids("pop 3 q w 9"),
-        ["a"],
-        "a dependency on itself is none"
-    );
-    let mut core = after(r#"put 1 me q a K {} 0 key k; put 2 me q c K {} 0 depends ["a"]"#);
-    let before = core.dump();
-    let put = r#"put 3 me q b K {} 0 key k dup replace depends ["c"]"#;
-    let error = core.refused(put);
-    assert!(
-        error.contains(r#"Put(): Arg "depends" closes a cycle: a c"#),
-        "{error}"
-    );
-    for depends in [r#"["c"]"#, r#"["a"]"#] {
-        let put = format!("guard.put 3 {{}} 11 q b K {{}} 0 key k dup replace depends {depends}");
-        let reply = core.ok(&put);
-        assert!(format!("{reply:?}").contains("cycle"), "{reply:?}");
-    }
-    assert_eq!(core.dump(), before);
-}
-
-#[test]
-fn a_job_of_a_lane_does_not_come_to_depend_on_one_behind_it() {
-    let mut core = after("put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k");
-    let before = core.dump();
-    let error = core.refused(r#"put 3 me q a K {} 0 depends ["b"]"#);
-    assert!(
-        error.contains(r#"Put(): Arg "depends" closes a cycle: a b"#),
-        "{error}"
-    );
-    assert_eq!(core.dump(), before);
-    // Outside of the lane, nothing waits for it.
-    core.ok(r#"put 4 me q a K {} 0 key '' depends ["b"]"#);
-    assert_eq!(core.jids("pop 5 q w 9"), ["b"]);
-}
-
-#[test]
-fn a_completed_job_goes_behind_the_job_of_its_lane_on_which_it_comes_to_depend() {
-    let mut core = after(
-        "put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k; put 3 me q c K {} 0 key k; pop 4 q w 9",
-    );
-    core.ok(r#"complete 5 a w q {} next q depends ["b"]"#);
-    for jid in ["b", "c", "a"] {
-        assert_eq!(core.jids("pop 6 q w 9"), [jid]);
-        core.ok(&format!("complete 7 {jid} w q {{}}"));
-    }
-    assert_eq!(core.jids("pop 8 q w 9"), [""; 0]);
-}
-
-#[test]
-fn a_key_of_another_type_refuses_a_call_before_lanes_change() {
-    let mut core = after(
-        "put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k; put 3 me q c K {} 0; pop 4 q w 1",
-    );
-    for (key, line) in [
-        ("ql:j:a-history", "complete 5 a w q {} next p key l"),
-        ("ql:k:p/l", "complete 5 a w q {} next p key l"),
-        (
-            "ql:j:c-dependents",
-            r#"complete 5 a w q {} next p key l depends ["c"]"#,
-        ),
-        ("ql:j:b-history", "put 5 me q b K {} 0 key l"),
-        ("ql:k:q/l", "put 5 me q b K {} 0 key l"),
-    ] {
-        core.redis(&format!("SET {key} x"));
-        let before = core.dump();
-        core.refused(line);
-        assert_eq!(core.dump(), before, "{key}: {line}");
-        core.redis(&format!("DEL {key}"));
-    }
-}
-
-#[test]
-fn a_key_of_another_type_does_not_stop_the_jobs_of_a_lane() {
-    let mut core = after(
-        "put 1 me q a K {} 0 key k; put 1 me q b K {} 0 key l; pop 2 q w 2; fail 3 a w g m; fail 3 b w g m",
-    );
-    core.redis("SET ql:k:q/l x");
-    let rows = core.ok("guard.requeue 4 {} '' a '' '' b '' ''");
-    assert_eq!(
-        rows.list()
-            .iter()
-            .map(|row| row.texts()[0].clone())
-            .collect::<Vec<_>>(),
-        ["done", "done"]
-    );
-    assert!(!core.dump().has("ql:f:g"));
-    assert_eq!(core.jids("pop 5 q w 9"), ["b", "a"]);
-
-    let mut core = after("put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k; pop 3 q w 9");
-    core.redis("SET ql:j:a-dependents x");
-    core.ok("complete 4 a w q {}");
-    assert_eq!(core.jids("pop 5 q w 9"), ["b"]);
 }
 
 #[test]
 fn a_key_of_another_type_refuses_a_call_before_slots_and_dependents_change() {
+    let mut core = Core::new();
     let running = r#"throttle.set 1 t 1; put 1 me q b K {} 0 throttles ["t"]"#;
     for (start, key, line) in [
         (
@@ -638,77 +534,12 @@ fn a_key_of_another_type_refuses_a_call_before_slots_and_dependents_change() {
             "depends 5 b on c",
         ),
     ] {
-        let mut core = after(&start);
+        again_after(&mut core, &start);
         core.redis(&format!("SET {key} x"));
         let before = core.dump();
         core.refused(line);
         assert_eq!(core.dump(), before, "{key}: {line}");
     }
-}
-
-#[test]
-fn payloads_of_another_type_leave_a_failed_job_in_its_list() {
-    let mut core = after(
-        "put 1 me q a K 1 0 key k dup merge; pop 2 q w 9; fail 3 a w g m; put 4 me q b K {} 0",
-    );
-    core.redis("SET ql:j:a-payloads x");
-    let before = core.dump();
-    let rows = core.ok("guard.requeue 5 {} '' a '' ''");
-    assert_eq!(rows.list()[0].texts()[0], "invalid");
-    assert_eq!(core.dump(), before);
-}
-
-#[test]
-fn payloads_of_another_type_do_not_stop_an_unfail_half_way() {
-    let mut core = after(
-        "put 1 me q a K 1 0 key k dup merge; put 1 me q b K 1 0; pop 2 q w 9; fail 3 a w g m; fail 3 b w g m",
-    );
-    core.redis("SET ql:j:a-payloads x");
-    assert_eq!(core.ok("unfail 4 q g 9").int(), 2);
-    assert!(!core.dump().has("ql:f:g"));
-    let mut jids = core.jids("pop 5 q w 9");
-    jids.sort();
-    assert_eq!(jids, ["a", "b"]);
-}
-
-#[test]
-fn a_job_that_joins_a_lane_goes_behind_the_one_that_runs() {
-    let mut core = after(
-        r#"put 1 me q x K {} 0 key k; put 2 me q a K {} 0 key k; put 3 me q b K {} 0 key k depends ["x"]; pop 4 q w 9"#,
-    );
-    core.all("fail 5 x w g m; pop 6 q w 9; unfail 7 q g 1");
-    // While a runs, neither of the others does.
-    assert_eq!(core.jids("pop 8 q w 9"), [""; 0]);
-    core.ok("complete 9 a w q {}");
-    for jid in ["x", "b"] {
-        assert_eq!(core.jids("pop 10 q w 9"), [jid]);
-        core.ok(&format!("complete 11 {jid} w q {{}}"));
-    }
-}
-
-#[test]
-fn a_job_of_a_lane_does_not_come_to_wait_for_itself_by_depends() {
-    let mut core =
-        after("put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k; put 3 me q c K {} 0 key k");
-    let why = core.refused("depends 4 b on c");
-    assert!(why.contains("closes a cycle: b c"), "{why}");
-    for jid in ["a", "b", "c"] {
-        assert_eq!(core.jids("pop 5 q w 9"), [jid]);
-        core.ok(&format!("complete 6 {jid} w q {{}}"));
-    }
-}
-
-#[test]
-fn a_pop_does_not_make_a_job_depend_on_itself_behind_entries_without_jobs() {
-    let mut core = after(
-        "put 1 me q a K {} 0 key k; pop 2 q w 1; put 3 me q b K {} 0 key k; put 4 me q c K {} 0 key k; \
-         put 5 me q d K {} 0 key k",
-    );
-    core.redis("DEL ql:j:b ql:j:c");
-    core.ok("depends 6 d off c");
-    assert!(core.jids("pop 7 q w 9").is_empty());
-    core.ok("complete 8 a w q {}");
-    assert_eq!(core.jids("pop 9 q w 9"), ["d"]);
 }
 
 #[test]
@@ -742,13 +573,15 @@ fn any_number_of_jobs_can_join_a_lane_before_the_same_job() {
 
 #[test]
 fn a_put_that_another_job_takes_heals_the_lane_first() {
+    let mut core = Core::new();
     for put in [
         "put 5 me q c K 3 0 key k dup merge",
         "put 5 me q c K 3 0 key k dup skip",
         "put 5 me q c K 3 0 key k dup replace",
         "put 5 me q b K 3 0",
     ] {
-        let mut core = after(
+        again_after(
+            &mut core,
             "put 1 me q a K 1 0 key k dup merge; pop 2 q w 1; put 3 me q b K 2 0 key k dup merge",
         );
         core.beside(FOREIGN).ok("fail 4 a w group message {}");
@@ -795,67 +628,12 @@ fn defaults_give_a_throttle_that_has_none_a_maximum() {
 }
 
 #[test]
-fn a_pop_gives_a_throttle_the_maximum_of_the_defaults() {
-    let puts = "put 1 me q a K {} 0; put 1 me q b K {} 0; put 1 me q c K {} 0";
-    for line in ["pop 3 q w 9", "popByJid 3 q b w"] {
-        let mut core = after(puts);
-        core.ok(r#"config.set 2 q-defaults {"throttles":["t=1"]}"#);
-        let popped = core.ok(line).json();
-        assert_eq!(popped.as_array().unwrap().len(), 1, "{line}");
-        assert_eq!(maximum(&mut core, "t"), (1, true), "{line}");
-        assert!(core.jids("pop 4 q w 9").is_empty(), "{line}");
-    }
-}
-
-#[test]
 fn a_maximum_of_the_defaults_costs_a_put_no_command_once_it_is_set() {
     let before =
         r#"put 0 me q x K {} 0; throttle.set 1 t 9; config.set 1 q-defaults {"throttles":["#;
     let plain = format!(r#"{before}"t"]}}"#);
     let given = format!(r#"{before}"t=3"]}}"#);
     costs_more((&plain, PUT.1), (&given, PUT.1), 0);
-}
-
-#[test]
-fn the_names_of_the_lists_of_a_throttle_are_no_throttles() {
-    let mut core =
-        after("throttle.set 1 x 1; config.set 1 p-defaults {\"throttles\":[\"{data.t}-locks\"]}");
-    for line in [
-        "throttle.set 1 x-pending 1",
-        "throttle.set 1 x-locks 1",
-        "throttle.delete 1 x-locks",
-        r#"put 1 me q a K {} 0 throttles ["x-pending"]"#,
-        r#"guard.put 1 {} 7 q a K {} 0 throttles ["x-pending"]"#,
-    ] {
-        let before = core.dump();
-        let reply = core.run(line);
-        let reply = format!("{reply:?}");
-        assert!(
-            reply.contains("ends in -locks or -pending"),
-            "{line}: {reply}"
-        );
-        assert_eq!(core.dump(), before, "{line}");
-    }
-    core.ok(r#"put 1 me p a K {"t":"x"} 0"#);
-    assert_eq!(core.jids("pop 2 p w 9"), ["a"], "a default is left out");
-    // Locks have no setting, so any text will do.
-    core.all("put 3 me q b K {} 0 lock x; put 3 me q c K {} 0 lock x-pending");
-}
-
-#[test]
-fn a_put_that_cannot_be_held_is_refused_whole_and_a_pop_goes_on() {
-    let mut core = after(
-        r#"throttle.set 1 x 1; put 2 me q a K {} 0 throttles ["x"]; put 3 me q b K {} 0 throttles ["x"]; put 3 me q c K {} 0"#,
-    );
-    core.redis("SET ql:th:x-pending text");
-    assert_eq!(core.jids("pop 4 q w 9"), ["a", "c"]);
-    let before = core.dump();
-    core.refused(r#"put 4 me q d K {} 0 throttles ["x"]"#);
-    let reply = core.ok(r#"guard.put 4 {} 7 q d K {} 0 throttles ["x"]"#);
-    assert!(format!("{reply:?}").contains("invalid"), "{reply:?}");
-    assert_eq!(core.dump(), before);
-    core.ok("complete 5 a w q {}");
-    assert_eq!(core.jids("pop 6 q w 9"), ["b"]);
 }
 
 #[test]
@@ -883,34 +661,96 @@ fn a_pop_holds_no_more_jobs_than_max_pop_scan() {
 }
 
 #[test]
-fn a_window_ends_with_its_job_also_if_that_has_another_key_now() {
-    let mut core = after(
-        "put 1 me q a K {} 0 key k dup skip ttl 100; put 2 me q a K {} 0 key other; \
-         put 3 me q b K {} 0 key k dup skip",
-    );
-    assert_eq!(core.jids("pop 4 q w 9"), ["a", "b"]);
-    let mut core = after("put 1 me q a K {} 0 key k; put 2 me q a K {} 0 key k dup skip ttl 100");
-    assert_eq!(core.redis("EXISTS ql:u:q/k").int(), 0, "it created no job");
-}
+fn defaults_and_maxima() {
+    Core::new().session(expect![[r#"
+        == A window ends with its job also if that has another key now
+        put 1 me q a K {} 0 key k dup skip ttl 100; put 2 me q a K {} 0 key other
+        put 3 me q b K {} 0 key k dup skip
+        pop 4 q w 9 | jid → a b
+        FLUSHALL; put 1 me q a K {} 0 key k; put 2 me q a K {} 0 key k dup skip ttl 100
+        -- it created no job
+        EXISTS ql:u:q/k → :0
 
-#[test]
-fn defaults_hold_for_scores_and_false_is_a_value() {
-    let mut core = after(
-        r#"config.set 1 q-defaults {"key":"k","dup":"merge","score":5,"backoff":"fixed:9"}; put 2 me q a K 1 0; put 3 me q b K 2 0 score 4"#,
-    );
-    assert_eq!(core.data("a"), "[2,1]");
-    core.ok("put 4 me q c K 1 0 key other backoff ''");
-    let jobs = core.json("pop 5 q w 9");
-    let policies: Vec<_> = jobs
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|job| &job["backoff"])
-        .collect();
-    assert_eq!(json!(policies), json!(["fixed:9", null]));
-    let mut core =
-        after(r#"config.set 1 q-defaults {"lock":"x{data.f}"}; put 2 me q a K {"f":false} 0"#);
-    assert_eq!(core.json("get 3 a")["throttles"], json!(["lock:xfalse"]));
+        == A held job of a very large priority gets another
+        throttle.set 1 t -1; put 1 me q a K {} 0 throttles ["t"] priority 1e18
+        put 2 me q b K {} 0 throttles ["t"] priority 5; priority 3 a 7; throttle.set 3 t 1
+        pop 4 q w 1 | jid → a
+
+        == A queue has no limit below 0
+        queue.throttle.set 1 q -1 → error Throttle(): Arg "maximum" below 0, which pause is for: -1
+        config.set 1 q-max-concurrency 1.7
+        queue.throttle.get 1 q | maximum → 1
+
+        == A pop gives a throttle the maximum of the defaults
+        put 1 me q a K {} 0; put 1 me q b K {} 0; put 1 me q c K {} 0; config.set 2 q-defaults {"throttles":["t=1"]}
+        pop 3 q w 9 | jid → c
+        throttle.get 9 t | maximum ttl → 1 -1
+        pop 4 q w 9 → {}
+        FLUSHALL; put 1 me q a K {} 0; put 1 me q b K {} 0; put 1 me q c K {} 0; config.set 2 q-defaults {"throttles":["t=1"]}
+        popByJid 3 q b w | jid → b
+        throttle.get 9 t | maximum ttl → 1 -1
+        pop 4 q w 9 → {}
+
+        == The names of the lists of a throttle are no throttles
+        throttle.set 1 x 1; config.set 1 p-defaults {"throttles":["{data.t}-locks"]}; remember
+        throttle.set 1 x-pending 1 → error Throttle(): Arg "id" ends in -locks or -pending: x-pending
+        throttle.set 1 x-locks 1 → error Throttle(): Arg "id" ends in -locks or -pending: x-locks
+        throttle.delete 1 x-locks → error Throttle(): Arg "id" ends in -locks or -pending: x-locks
+        put 1 me q a K {} 0 throttles ["x-pending"] → error Put(): Arg "throttles" has an id that ends in -locks or -pending
+        guard.put 1 {} 7 q a K {} 0 throttles ["x-pending"] → error Guard(): Arg "throttles" has an id that ends in -locks or -pending
+        -- A default is left out.
+        unchanged; put 1 me p a K {"t":"x"} 0
+        pop 2 p w 9 | jid → a
+        -- Locks have no setting, so any text will do.
+        put 3 me q b K {} 0 lock x; put 3 me q c K {} 0 lock x-pending
+
+        == A put that cannot be held is refused whole and a pop goes on
+        throttle.set 1 x 1; put 2 me q a K {} 0 throttles ["x"]; put 3 me q b K {} 0 throttles ["x"]
+        put 3 me q c K {} 0; SET ql:th:x-pending text
+        pop 4 q w 9 | jid → a c
+        remember
+        put 4 me q d K {} 0 throttles ["x"] → error of Redis
+        guard.put 4 {} 7 q d K {} 0 throttles ["x"]; unchanged; complete 5 a w q {}
+        pop 6 q w 9 | jid → b
+
+        == Defaults hold for scores and false is a value
+        config.set 1 q-defaults {"key":"k","dup":"merge","score":5,"backoff":"fixed:9"}; put 2 me q a K 1 0
+        put 3 me q b K 2 0 score 4
+        HGET ql:j:a data → [2,1]
+        put 4 me q c K 1 0 key other backoff ''
+        pop 5 q w 9 | jid backoff → a fixed:9 · c -
+        config.set 6 r-defaults {"lock":"x{data.f}"}; put 6 me r d K {"f":false} 0
+        get 7 d | throttles → ["lock:xfalse"]
+
+        == Places that a foreign hand changed do not stop a lane
+        put 1 me q u K {} 0 key k; ZADD ql:k:q/k inf u; put 2 me q n1 K {} 0 key k; put 3 me q n2 K {} 0 key k
+        pop 4 q w 9 | jid → u
+        complete 4 u w q {}
+        pop 5 q w 9 | jid → n1
+        complete 5 n1 w q {}
+        pop 6 q w 9 | jid → n2
+        FLUSHALL; put 1 me q u K {} 0 key k; ZADD ql:k:q/k -inf u; put 2 me q n1 K {} 0 key k; put 3 me q n2 K {} 0 key k
+        pop 4 q w 9 | jid → u
+        complete 4 u w q {}
+        pop 5 q w 9 | jid → n1
+        complete 5 n1 w q {}
+        pop 6 q w 9 | jid → n2
+        FLUSHALL; put 1 me q u K {} 0 key k; ZADD ql:k:q/k 1e18 u; put 2 me q n1 K {} 0 key k; put 3 me q n2 K {} 0 key k
+        pop 4 q w 9 | jid → u
+        complete 4 u w q {}
+        pop 5 q w 9 | jid → n1
+        complete 5 n1 w q {}
+        pop 6 q w 9 | jid → n2
+        FLUSHALL; put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k; ZADD ql:k:q/k -1 b
+        pop 3 q w 9 | jid → a
+        complete 4 a w q {}
+        pop 5 q w 9 | jid → b
+
+        == A payload without a finite score can be read
+        put 1 me q m K 1 0 key k dup merge; put 2 me q n K 2 0 key k dup merge; ZADD ql:j:m-payloads inf 2
+        pop 3 q w 9 | jid → m
+        get 4 m | payloads → [["1",1],["2",1.7976931348623157e+308]]
+    "#]]);
 }
 
 #[test]
@@ -923,52 +763,13 @@ fn a_payload_with_a_nul_byte_leaves_the_data_json() {
 }
 
 #[test]
-fn a_held_job_of_a_very_large_priority_gets_another() {
-    let mut core = after(
-        r#"throttle.set 1 t -1; put 1 me q a K {} 0 throttles ["t"] priority 1e18; put 2 me q b K {} 0 throttles ["t"] priority 5; priority 3 a 7; throttle.set 3 t 1"#,
-    );
-    assert_eq!(core.jids("pop 4 q w 1"), ["a"]);
-}
-
-#[test]
-fn a_queue_has_no_limit_below_0() {
-    let mut core = Core::new();
-    core.refused("queue.throttle.set 1 q -1");
-    core.ok("config.set 1 q-max-concurrency 1.7");
-    assert_eq!(core.json("queue.throttle.get 1 q")["maximum"], json!(1));
-}
-
-#[test]
-fn places_that_a_foreign_hand_changed_do_not_stop_a_lane() {
-    for place in ["inf", "-inf", "1e18"] {
-        let mut core = after("put 1 me q u K {} 0 key k");
-        core.redis(&format!("ZADD ql:k:q/k {place} u"));
-        core.all("put 2 me q n1 K {} 0 key k; put 3 me q n2 K {} 0 key k");
-        for (now, jid) in [(4, "u"), (5, "n1"), (6, "n2")] {
-            assert_eq!(core.jids(&format!("pop {now} q w 9")), [jid], "{place}");
-            core.ok(&format!("complete {now} {jid} w q {{}}"));
-        }
-    }
-    let mut core = after("put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k");
-    core.redis("ZADD ql:k:q/k -1 b");
-    assert_eq!(core.jids("pop 3 q w 9"), ["a"]);
-    core.ok("complete 4 a w q {}");
-    assert_eq!(core.jids("pop 5 q w 9"), ["b"]);
-}
-
-#[test]
-fn a_payload_without_a_finite_score_can_be_read() {
-    let mut core = after("put 1 me q m K 1 0 key k dup merge; put 2 me q n K 2 0 key k dup merge");
-    core.redis("ZADD ql:j:m-payloads inf 2");
-    assert_eq!(core.jids("pop 3 q w 9"), ["m"]);
-    let payloads = &core.json("get 4 m")["payloads"];
-    assert_eq!(payloads, &json!([["1", 1], ["2", f64::MAX]]));
-}
-
-#[test]
 fn a_pop_makes_a_bounded_number_of_children_that_cannot_run() {
+    let mut core = Core::new();
     for (options, interval) in [("key k", "1"), ("lock l", "1"), ("key k", "0.04")] {
-        let mut core = after(&format!("put 1 me q h K {{}} 0 {options}; pop 2 q w 1"));
+        again_after(
+            &mut core,
+            &format!("put 1 me q h K {{}} 0 {options}; pop 2 q w 1"),
+        );
         core.ok(&format!(
             "recur 3 q r K {{}} interval {interval} 0 {options}"
         ));

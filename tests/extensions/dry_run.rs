@@ -3,9 +3,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
-use super::ledger::Ledger;
-use super::steps::{Profile, Steps};
-use crate::extensions::invariants::Excuses;
+use super::steps::{self, Profile};
 use crate::support::core::{Core, Reply};
 use crate::support::random::{self, Draw};
 
@@ -115,24 +113,8 @@ fn play(
     profile: Profile,
     compared: &mut Compared,
 ) -> Result<(), String> {
-    let excuses = Excuses {
-        mixed_lanes: (profile == Profile::Merging).then(Default::default),
-        ..Excuses::default()
-    };
     let (mut now, history) = {
-        let mut ledger = Ledger::new(core, excuses);
-        let mut steps = Steps::new(profile);
-        for line in steps.settings(numbers[0]) {
-            ledger.limited |= line.contains("max-");
-            ledger.excuses.mixed_lanes = None;
-            ledger.call(&line)?;
-        }
-        for number in &numbers[1..] {
-            let (after, line) = steps.next(*number, &ledger);
-            ledger.now += after;
-            ledger.depended |= line.starts_with("depends ") || line.contains(" depends [");
-            ledger.call(&line)?;
-        }
+        let ledger = steps::play(core, numbers, profile)?;
         (ledger.now, ledger.report(&[]))
     };
     let mut draw = Draw::new(numbers[0]);

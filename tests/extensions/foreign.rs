@@ -1,7 +1,7 @@
 //! A script without knowledge of lanes and throttles serves the same database: one test for each
 //! effect, and random histories in which both take part (C3).
 
-use serde_json::json;
+use expect_test::expect;
 
 use super::ledger::Ledger;
 use super::steps::{Profile, Steps};
@@ -10,7 +10,7 @@ use crate::support::core::Core;
 use crate::support::random::Draw;
 
 /// A plain second implementation of what an old script does.
-pub(super) const FOREIGN: &str = include_str!("foreign.lua");
+pub(crate) const FOREIGN: &str = include_str!("foreign.lua");
 
 /// Our core and a foreign script on one server.
 fn both() -> (Core, Core) {
@@ -28,120 +28,143 @@ fn either(core: &Core, n: u64) -> Core {
 }
 
 #[test]
-fn f1_a_job_put_by_a_foreign_script_is_outside_lanes_and_gets_the_defaults_when_it_is_popped() {
-    let (mut core, mut foreign) = both();
-    core.ok(r#"config.set 0 q-defaults {"lock":"*","key":"k","backoff":"fixed:7"}"#);
-    foreign.all("put 1 me q a K {} 0; put 2 me q b K {} 0");
-    assert_eq!(core.jids("pop 3 q w1 5"), ["a"]);
-    let job = core.json("get 3 a");
-    assert_eq!(job["backoff"], "fixed:7");
-    assert_eq!(job["throttles"].as_array().map(Vec::len), Some(1));
-    assert_eq!(job.get("key"), None, "a key cannot be added late");
-    assert_eq!(core.keys_with("ql:k:"), [""; 0]);
-    assert_eq!(core.state("b"), "throttled");
-    core.ok("retry 4 a q w1");
-    assert_eq!(core.score("ql:q:q-scheduled", "a"), Some(11.0));
-    // Neither is merged with a merging put.
-    foreign.ok("put 5 me p x K 1 0");
-    assert_eq!(core.ok("put 6 me p y K 2 0 key k dup merge").text(), "y");
-}
+fn each_effect_of_a_foreign_script() {
+    Core::new().session(expect![[r#"
+        == F1: a job put by a foreign script is outside lanes and gets the defaults when it is popped
+        config.set 0 q-defaults {"lock":"*","key":"k","backoff":"fixed:7"}; foreign put 1 me q a K {} 0
+        foreign put 2 me q b K {} 0
+        pop 3 q w1 5 | jid → a
+        -- A key cannot be added late.
+        get 3 a | backoff throttles key → fixed:7 ["lock:K:bf21a9e8fbc5a3846fb05b4fa0859e0917b2202f"] -
+        keys ql:k:* → none
+        states b → throttled
+        retry 4 a q w1
+        score ql:q:q-scheduled a → 11
+        -- Neither is merged with a merging put.
+        foreign put 5 me p x K 1 0
+        put 6 me p y K 2 0 key k dup merge → y
 
-#[test]
-fn f2_a_foreign_put_and_advance_of_a_lane_job_keep_its_place() {
-    for step in ["put 4 me p a K {} 0", "complete 4 a w1 q {} next p"] {
-        let (mut core, mut foreign) = both();
-        core.all("put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k; pop 3 q w1 1");
-        foreign.ok(step);
-        assert_eq!(core.lane("q/k"), ["a", "b"]);
-        assert_eq!(core.states("a b"), "waiting depends");
-        assert_eq!(core.jids("pop 5 q w1 5"), [""; 0]);
-        assert_eq!(core.jids("pop 5 p w1 5"), ["a"]);
-        core.ok("complete 6 a w1 p {}");
-        assert_eq!(core.jids("pop 7 q w1 5"), ["b"]);
-    }
-    // Of a job in the middle.
-    let (mut core, mut foreign) = both();
-    core.many((0..3).map(|n| format!("put {n} me q j{n} K {{}} 0 key k")));
-    foreign.ok("put 4 me p j1 K {} 0");
-    assert_eq!(core.states("j0 j1 j2"), "waiting depends depends");
-    assert_eq!(core.lane("q/k"), ["j0", "j1", "j2"]);
-}
+        == F2: a foreign put and advance of a lane job keep its place
+        put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k; pop 3 q w1 1; foreign put 4 me p a K {} 0
+        ZRANGE ql:k:q/k 0 -1 → a b
+        states a b → waiting depends
+        pop 5 q w1 5 → {}
+        pop 5 p w1 5 | jid → a
+        foreign complete 6 a w1 p {} next q
+        ZRANGE ql:k:q/k 0 -1 → a b
+        states a b → waiting depends
+        pop 7 p w1 5 → {}
+        pop 7 q w1 5 | jid → a
+        complete 8 a w1 q {}
+        pop 9 q w1 5 | jid → b
+        -- Of a job in the middle.
+        FLUSHALL; put 0 me q j0 K {} 0 key k; put 1 me q j1 K {} 0 key k; put 2 me q j2 K {} 0 key k
+        foreign put 4 me p j1 K {} 0
+        states j0 j1 j2 → waiting depends depends
+        ZRANGE ql:k:q/k 0 -1 → j0 j1 j2
 
-#[test]
-fn f2_data_put_by_a_foreign_script_is_lost_at_the_next_merge() {
-    let (mut core, mut foreign) = both();
-    core.ok(r#"put 1 me q a K "v1" 0 key k dup merge score 1"#);
-    foreign.ok(r#"put 2 me q a K "other" 0"#);
-    assert_eq!(core.data("a"), r#""other""#);
-    assert_eq!(
-        core.ok(r#"put 3 me q b K "v2" 0 key k dup merge score 2"#)
-            .text(),
-        "a"
-    );
-    assert_eq!(core.data("a"), r#"["v1","v2"]"#);
-}
+        == F2: data put by a foreign script is lost at the next merge
+        put 1 me q a K "v1" 0 key k dup merge score 1; foreign put 2 me q a K "other" 0
+        HGET ql:j:a data → "other"
+        put 3 me q b K "v2" 0 key k dup merge score 2 → a
+        HGET ql:j:a data → ["v1","v2"]
 
-#[test]
-fn f3_a_foreign_pop_sees_first_jobs_only_with_all_payloads_and_no_limit() {
-    let (mut core, mut foreign) = both();
-    core.all("put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k");
-    core.all("put 3 me q m K 1 0 key l dup merge; put 4 me q n K 2 0 key l dup merge");
-    assert_eq!(foreign.jids("pop 5 q old 9"), ["a", "m"]);
-    assert_eq!(core.data("m"), "[1,2]");
-    assert_eq!(foreign.jids("pop 6 q old 9"), [""; 0]);
-    assert_eq!(core.jids("pop 6 q w1 9"), [""; 0]);
+        == F3: a foreign pop sees first jobs only, with all payloads and no limit
+        put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k
+        put 3 me q m K 1 0 key l dup merge; put 4 me q n K 2 0 key l dup merge
+        foreign pop 5 q old 9 | jid → a m
+        HGET ql:j:m data → [1,2]
+        foreign pop 6 q old 9 → {}
+        pop 6 q w1 9 → {}
+        -- Both jobs were put before one of them runs.
+        put 7 me r c K {} 0 lock one; put 7.5 me r d K {} 0 lock one
+        foreign pop 8 r old 9 | jid → c d
 
-    // Both jobs were put before one of them runs.
-    let (mut core, mut foreign) = both();
-    core.all("put 1 me q c K {} 0 lock one; put 2 me q d K {} 0 lock one");
-    assert_eq!(foreign.jids("pop 3 q old 9"), ["c", "d"]);
-}
+        == F4: a foreign completion releases the next job and heals
+        put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k; pop 3 q w1 5; foreign complete 4 a w1 q {}
+        pop 5 q w1 5 | jid → b
+        -- The next keyed put removes the dead entry and stands behind b.
+        put 6 me q c K {} 0 key k
+        ZRANGE ql:k:q/k 0 -1 → b c
+        states c → depends
+        -- A slot is taken back when the throttle is found full.
+        FLUSHALL; put 1 me q a K {} 0 lock one; pop 2 q w1 1; put 3 me q b K {} 0 lock one
+        foreign complete 4 a w1 q {}
+        throttle.locks 4 lock:one → ["a"]
+        pop 5 q w1 5; pop 6 q w1 5; pop 7 q w1 5
+        states b → running
+        throttle.locks 9 lock:one → ["b"]
 
-#[test]
-fn f4_a_foreign_completion_releases_the_next_job_and_heals() {
-    let (mut core, mut foreign) = both();
-    core.all("put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k; pop 3 q w1 5");
-    foreign.ok("complete 4 a w1 q {}");
-    assert_eq!(core.jids("pop 5 q w1 5"), ["b"]);
-    // The next keyed put removes the dead entry and stands behind b.
-    core.ok("put 6 me q c K {} 0 key k");
-    assert_eq!(core.lane("q/k"), ["b", "c"]);
-    assert_eq!(core.state("c"), "depends");
+        == F4: the payloads of a job completed by a foreign script are left
+        put 1 me q a K 1 0 key k dup merge; pop 2 q w1 1; foreign complete 3 a w1 q {}
+        keys *-payloads → ql:j:a-payloads
+        -- They do no harm: the next put starts another job.
+        put 4 me q b K 2 0 key k dup merge → b
+        HMGET ql:j:b state data → waiting [2]
 
-    // A slot is taken back when the throttle is found full.
-    let (mut core, mut foreign) = both();
-    core.all("put 1 me q a K {} 0 lock one; pop 2 q w1 1; put 3 me q b K {} 0 lock one");
-    foreign.ok("complete 4 a w1 q {}");
-    assert_eq!(core.json("throttle.locks 4 lock:one"), json!(["a"]));
-    let mut popped = Vec::new();
-    for now in 5..8 {
-        popped.extend(core.jids(&format!("pop {now} q w1 5")));
-    }
-    assert_eq!(popped, ["b"]);
-    assert_eq!(core.json("throttle.locks 9 lock:one"), json!(["b"]));
-}
+        == F5: a merge job failed by a foreign script fails whole and its slot is healed
+        put 1 me q a K 1 0 key k dup merge retries 0; put 1 me q b K 2 0 key k dup merge
+        pop 2 q w1 5 | jid → a
+        foreign retry 3 a q w1 → :-1
+        HMGET ql:j:a data state → [1,2] failed
+        EXISTS ql:j:a~1 → :0
+        unfail 4 q failed-retries-q → :1
+        pop 5 q w1 5 | jid → a
+        FLUSHALL; put 1 me q a K {} 0 lock one; pop 2 q w1 1; put 3 me q b K {} 0 lock one; foreign fail 4 a w1 G M
+        pop 5 q w1 5; pop 6 q w1 5; pop 7 q w1 5
+        states b → running
 
-#[test]
-fn f4_the_payloads_of_a_job_completed_by_a_foreign_script_are_left() {
-    let (mut core, mut foreign) = both();
-    core.all("put 1 me q a K 1 0 key k dup merge; pop 2 q w1 1");
-    foreign.ok("complete 3 a w1 q {}");
-    assert_eq!(core.keys_with("-payloads"), ["ql:j:a-payloads"]);
-    // They do no harm: the next put starts another job.
-    assert_eq!(core.ok("put 4 me q b K 2 0 key k dup merge").text(), "b");
-    assert_eq!(core.state("b"), "waiting");
-    assert_eq!(core.data("b"), "[2]");
+        == F6: a foreign cancel is refused while a successor waits, and healed otherwise
+        put 0 me q j0 K {} 0 key k; put 1 me q j1 K {} 0 key k; put 2 me q j2 K {} 0 key k
+        foreign cancel 4 j0 → error Foreign(): j0 is a dependency of j1 but is not mentioned to be canceled
+        foreign cancel 4 j1 → error Foreign(): j1 is a dependency of j2 but is not mentioned to be canceled
+        foreign cancel 4 j2
+        states j0 j1 → waiting depends
+        put 5 me q j3 K {} 0 key k
+        ZRANGE ql:k:q/k 0 -1 → j0 j1 j3
+        pop 6 q w1 5 | jid → j0
+        complete 6 j0 w1 q {}
+        pop 7 q w1 5 | jid → j1
+        complete 7 j1 w1 q {}
+        pop 8 q w1 5 | jid → j3
+        FLUSHALL; put 1 me q a K 1 0 key k dup merge; foreign cancel 2 a
+        keys *-payloads → ql:j:a-payloads
+        -- A new job of this name starts with its own payload.
+        put 3 me q a K 2 0 key k dup merge → a
+        HGET ql:j:a data → [2]
+        pop 4 q w1 5 | jid → a
+
+        == F7: a failed lane job unfailed by a foreign script joins its lane before we run it
+        put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k; pop 3 q w1 5; fail 4 a w1 G M
+        pop 4 q w1 5 | jid → b
+        foreign unfail 5 q G
+        states a → waiting
+        pop 6 q w2 5 → {}
+        states a → depends
+        ZRANGE ql:k:q/k 0 -1 → b a
+        complete 7 b w1 q {}
+        pop 8 q w2 5 | jid → a
+        -- The same by a put.
+        FLUSHALL; put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k; pop 3 q w1 5; fail 4 a w1 G M
+        pop 4 q w1 5; foreign put 5 me q a K {} 0
+        pop 6 q w2 5 → {}
+        states a b → depends running
+        ZRANGE ql:k:q/k 0 -1 → b a
+        complete 7 b w1 q {}
+        pop 8 q w2 5 | jid → a
+    "#]]);
 }
 
 #[test]
 fn f5_after_a_foreign_failure_the_lane_waits_until_a_keyed_call_heals_it() {
+    let (mut core, mut foreign) = both();
     for failure in ["fail 4 a w1 G M", "retry 4 a q w1"] {
         for (heal, runs) in [
             ("put 6 me q c K {} 0 key k", "b"),
             ("unfail 6 q @ 1", "b"),
             ("cancel 6 a", "b"),
         ] {
-            let (mut core, mut foreign) = both();
+            core.flush();
             core.all("put 1 me q a K {} 0 key k retries 0; put 2 me q b K {} 0 key k");
             assert_eq!(core.jids("pop 3 q w1 5"), ["a"]);
             foreign.ok(failure);
@@ -155,80 +178,6 @@ fn f5_after_a_foreign_failure_the_lane_waits_until_a_keyed_call_heals_it() {
             core.ok(&heal.replace('@', group));
             assert_eq!(core.jids("pop 7 q w1 5"), [runs], "{failure}; {heal}");
         }
-    }
-}
-
-#[test]
-fn f5_a_merge_job_failed_by_a_foreign_script_fails_whole_and_its_slot_is_healed() {
-    let (mut core, mut foreign) = both();
-    core.all("put 1 me q a K 1 0 key k dup merge retries 0; put 1 me q b K 2 0 key k dup merge");
-    assert_eq!(core.jids("pop 2 q w1 5"), ["a"]);
-    assert_eq!(foreign.ok("retry 3 a q w1").int(), -1);
-    assert_eq!(core.data("a"), "[1,2]");
-    assert_eq!(core.state("a"), "failed");
-    assert!(!core.has("a~1"));
-    assert_eq!(core.ok("unfail 4 q failed-retries-q").int(), 1);
-    assert_eq!(core.jids("pop 5 q w1 5"), ["a"]);
-
-    let (mut core, mut foreign) = both();
-    core.all("put 1 me q a K {} 0 lock one; pop 2 q w1 1; put 3 me q b K {} 0 lock one");
-    foreign.ok("fail 4 a w1 G M");
-    let mut popped = Vec::new();
-    for now in 5..8 {
-        popped.extend(core.jids(&format!("pop {now} q w1 5")));
-    }
-    assert_eq!(popped, ["b"]);
-}
-
-#[test]
-fn f6_a_foreign_cancel_is_refused_while_a_successor_waits_and_healed_otherwise() {
-    let (mut core, mut foreign) = both();
-    core.many((0..3).map(|n| format!("put {n} me q j{n} K {{}} 0 key k")));
-    assert!(
-        foreign
-            .run("cancel 4 j0")
-            .unwrap_err()
-            .contains("is a dependency of j1")
-    );
-    assert!(
-        foreign
-            .run("cancel 4 j1")
-            .unwrap_err()
-            .contains("is a dependency of j2")
-    );
-    foreign.ok("cancel 4 j2");
-    assert_eq!(core.states("j0 j1"), "waiting depends");
-    core.ok("put 5 me q j3 K {} 0 key k");
-    assert_eq!(core.lane("q/k"), ["j0", "j1", "j3"]);
-    for (now, jid) in [(6, "j0"), (7, "j1"), (8, "j3")] {
-        assert_eq!(core.jids(&format!("pop {now} q w1 5")), [jid]);
-        core.ok(&format!("complete {now} {jid} w1 q {{}}"));
-    }
-
-    let (mut core, mut foreign) = both();
-    core.ok("put 1 me q a K 1 0 key k dup merge");
-    foreign.ok("cancel 2 a");
-    assert_eq!(core.keys_with("-payloads"), ["ql:j:a-payloads"]);
-    // A new job of this name starts with its own payload.
-    assert_eq!(core.ok("put 3 me q a K 2 0 key k dup merge").text(), "a");
-    assert_eq!(core.data("a"), "[2]");
-    assert_eq!(core.jids("pop 4 q w1 5"), ["a"]);
-}
-
-#[test]
-fn f7_a_failed_lane_job_unfailed_by_a_foreign_script_joins_its_lane_before_we_run_it() {
-    for back in ["unfail 5 q G", "put 5 me q a K {} 0"] {
-        let (mut core, mut foreign) = both();
-        core.all("put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k; pop 3 q w1 5");
-        core.ok("fail 4 a w1 G M");
-        assert_eq!(core.jids("pop 4 q w1 5"), ["b"]);
-        foreign.ok(back);
-        assert_eq!(core.state("a"), "waiting");
-        assert_eq!(core.jids("pop 6 q w2 5"), [""; 0]);
-        assert_eq!(core.state("a"), "depends");
-        assert_eq!(core.lane("q/k"), ["b", "a"]);
-        core.ok("complete 7 b w1 q {}");
-        assert_eq!(core.jids("pop 8 q w2 5"), ["a"]);
     }
 }
 

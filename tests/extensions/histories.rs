@@ -4,10 +4,8 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
 use super::foreign::{self, FOREIGN};
-use super::ledger::Ledger;
-use super::steps::{Profile, Steps};
-use crate::check::invariants::Excuses as CoreExcuses;
-use crate::extensions::invariants::Excuses;
+use super::steps::{self, Profile};
+use crate::check::invariants::Excuses;
 use crate::support::core::Core;
 use crate::support::random;
 
@@ -37,38 +35,19 @@ fn run(cases: u32, most: usize, profile: Profile) {
 }
 
 fn play(core: &mut Core, numbers: &[u64], profile: Profile) -> Result<(), String> {
-    let excuses = Excuses {
-        mixed_lanes: (profile == Profile::Merging).then(Default::default),
-        ..Excuses::default()
-    };
     let now = {
-        let mut ledger = Ledger::new(core, excuses);
-        let mut steps = Steps::new(profile);
-        for line in steps.settings(numbers[0]) {
-            ledger.limited |= line.contains("max-");
-            if line.contains("merge-max") {
-                // Full merge jobs wait behind each other.
-                ledger.excuses.mixed_lanes = None;
-            }
-            ledger.call(&line)?;
-        }
-        for number in &numbers[1..] {
-            let (after, line) = steps.next(*number, &ledger);
-            ledger.now += after;
-            ledger.depended |= line.starts_with("depends ") || line.contains(" depends [");
-            ledger.call(&line)?;
-        }
+        let mut ledger = steps::play(core, numbers, profile)?;
         ledger.check()?;
         // Full slots and a failed job of a merging lane may leave two jobs for a moment.
         ledger.excuses.mixed_lanes = None;
         ledger.drain()?;
         ledger.now
     };
-    let excuses = CoreExcuses {
+    let excuses = Excuses {
         reference: true,
         unrecurred: true,
         kept: true,
-        ..CoreExcuses::default()
+        ..Excuses::default()
     };
     match core.damage_within(now, excuses)? {
         damage if damage.is_empty() => Ok(()),

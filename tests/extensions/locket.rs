@@ -19,99 +19,98 @@ fn guarded() -> Core {
 }
 
 #[test]
-fn l1_two_identical_jobs_run_one_after_the_other() {
-    let mut core = guarded();
-    core.all("put 1 me q a K {\"n\":1} 0; put 2 me q b K {\"n\":1} 0");
-    assert_eq!(core.jids("pop 3 q w1 1"), ["a"]);
-    assert_eq!(core.jids("pop 3 q w2 1"), [""; 0]);
-    core.ok("complete 4 a w1 q {}");
-    assert_eq!(core.jids("pop 5 q w2 1"), ["b"]);
-    core.ok("complete 6 b w2 q {}");
-    assert_eq!(core.states("a b"), "complete complete");
-}
+fn promises_of_locket() {
+    Core::new().session(expect![[r#"
+        == L1: two identical jobs run one after the other
+        config.set 0 q-defaults {"lock":"*"}; config.set 0 hi-defaults {"lock":"*"}
+        config.set 0 lo-defaults {"lock":"*"}; put 1 me q a K {"n":1} 0; put 2 me q b K {"n":1} 0
+        pop 3 q w1 1 | jid → a
+        pop 3 q w2 1 | jid → {}
+        complete 4 a w1 q {}
+        pop 5 q w2 1 | jid → b
+        complete 6 b w2 q {}
+        states a b → complete complete
 
-#[test]
-fn l2_two_identical_jobs_of_two_queues_run_one_after_the_other() {
-    let mut core = guarded();
-    core.all("put 1 me hi a K {\"n\":1} 0; put 2 me lo b K {\"n\":1} 0");
-    assert_eq!(core.jids("pop 3 lo w2 1"), ["b"]);
-    assert_eq!(core.jids("pop 3 hi w1 1"), [""; 0]);
-    core.ok("complete 4 b w2 lo {}");
-    assert_eq!(core.jids("pop 5 hi w1 1"), ["a"]);
-}
+        == L2: two identical jobs of two queues run one after the other
+        config.set 0 q-defaults {"lock":"*"}; config.set 0 hi-defaults {"lock":"*"}
+        config.set 0 lo-defaults {"lock":"*"}; put 1 me hi a K {"n":1} 0; put 2 me lo b K {"n":1} 0
+        pop 3 lo w2 1 | jid → b
+        pop 3 hi w1 1 | jid → {}
+        complete 4 b w2 lo {}
+        pop 5 hi w1 1 | jid → a
 
-#[test]
-fn l3_jobs_with_other_data_or_another_klass_run_at_the_same_time() {
-    let mut core = guarded();
-    core.all("put 1 me q a K {\"n\":1} 0; put 2 me q b K {\"n\":2} 0; put 3 me q c L {\"n\":1} 0");
-    assert_eq!(core.jids("pop 4 q w1 5"), ["a", "b", "c"]);
-}
+        == L3: jobs with other data or another klass run at the same time
+        config.set 0 q-defaults {"lock":"*"}; config.set 0 hi-defaults {"lock":"*"}
+        config.set 0 lo-defaults {"lock":"*"}; put 1 me q a K {"n":1} 0; put 2 me q b K {"n":2} 0
+        put 3 me q c L {"n":1} 0
+        pop 4 q w1 5 | jid → a b c
 
-#[test]
-fn l4_a_lock_template_ignores_the_fields_that_it_does_not_name() {
-    let mut core = Core::new();
-    core.ok(r#"config.set 0 q-defaults {"lock":"{klass}-{data.user.id}"}"#);
-    core.ok(r#"put 1 me q a K {"user":{"id":7},"at":1} 0"#);
-    core.ok(r#"put 2 me q b K {"user":{"id":7},"at":2} 0"#);
-    core.ok(r#"put 3 me q c K {"user":{"id":8},"at":1} 0"#);
-    // Without a value for a placeholder there is no lock.
-    core.ok(r#"put 4 me q d K {"at":1} 0"#);
-    core.ok(r#"put 5 me q e K {"at":1} 0"#);
-    assert_eq!(core.jids("pop 6 q w1 9"), ["a", "c", "d", "e"]);
-    assert_eq!(core.state("b"), "throttled");
-    assert_eq!(core.keys_with("lock:K-7-locks"), ["ql:th:lock:K-7-locks"]);
-}
+        == L4: a lock template ignores the fields that it does not name
+        config.set 0 q-defaults {"lock":"{klass}-{data.user.id}"}; put 1 me q a K {"user":{"id":7},"at":1} 0
+        put 2 me q b K {"user":{"id":7},"at":2} 0; put 3 me q c K {"user":{"id":8},"at":1} 0
+        -- Without a value for a placeholder there is no lock.
+        put 4 me q d K {"at":1} 0; put 5 me q e K {"at":1} 0
+        pop 6 q w1 9 | jid → a c d e
+        states b → throttled
+        keys *lock:K-7-locks* → ql:th:lock:K-7-locks
 
-#[test]
-fn numbers_in_templates_keep_the_digits_of_the_data() {
-    let mut core = Core::new();
-    core.ok(r#"config.set 0 q-defaults '{"key":"{data.n}"}'"#);
-    core.ok(r#"config.set 0 deep-defaults '{"key":"{data.a.b}-{data.c}"}'"#);
-    for (at, (queue, data, lane)) in [
-        ("q", r#"{"n":901234567890123456}"#, "901234567890123456"),
-        ("q", r#"{"n":901234567890123999}"#, "901234567890123999"),
-        ("q", r#"{"n":1.50}"#, "1.50"),
-        ("q", r#"{"n":1e3}"#, "1e3"),
-        ("q", r#"{"n":-7}"#, "-7"),
-        ("q", r#"{"n":-1.25E+10 }"#, "-1.25E+10"),
-        ("q", r#"{"n":7}"#, "7"),
-        // Texts stay, with quotes, backslashes and digits inside.
-        (
-            "q",
-            r#"{"x":"\\","y":"\"1, \\\"2","3\"":4,"n":12345678901234567890}"#,
-            "12345678901234567890",
-        ),
-        ("q", r#"{"m":5,"n":"a \"12\\ 3"}"#, r#"a "12\ 3"#),
-        ("q", r#"{"m":[1,true,null,false,-2],"n":true}"#, "true"),
-        (
-            "deep",
-            r#"{"a":{"b":100000000000000000001,"c":[1]},"c":"x9"}"#,
-            "100000000000000000001-x9",
-        ),
-        (
-            "deep",
-            r#"{"a":{"b":0.1},"c":100000000000000000000002}"#,
-            "0.1-100000000000000000000002",
-        ),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        core.ok(&format!("put {} me {queue} j{at} K '{data}' 0", at + 1));
-        let stored = core.field(&format!("j{at}"), "key");
-        assert_eq!(stored, Some(format!("{queue}/{lane}")), "{data}");
-    }
-    // A null and a path through a number have no value: no lane.
-    core.ok(r#"put 50 me q none K '{"n":null}' 0"#);
-    core.ok(r#"put 51 me deep through K '{"a":5,"c":1}' 0"#);
-    assert_eq!(core.field("none", "key"), None);
-    assert_eq!(core.field("through", "key"), None);
+        == L11: only queues with the default are guarded
+        config.set 0 safe-defaults {"lock":"*"}
+        -- The puts of classic clients, with their usual words.
+        put 1 me safe s1 K {} 0 priority 0 tags [] retries 5 depends []
+        put 1 me safe s2 K {} 0 priority 0 tags [] retries 5 depends []
+        put 1 me free f1 K {} 0 priority 0 tags [] retries 5 depends []
+        put 1 me free f2 K {} 0 priority 0 tags [] retries 5 depends []
+        pop 2 safe w1 5 | jid → s2
+        pop 2 free w1 5 | jid → f2 f1
+        -- A foreign script put this one: it gets the lock when it is popped.
+        config.unset 3 safe-defaults; put 3 me safe s3 K {} 0; config.set 3 safe-defaults {"lock":"*"}
+        HGET ql:j:s3 throttles → nil
+        pop 4 safe w1 5 | jid → {}
+        states s3 → throttled
 
-    core.ok(r#"config.set 60 l-defaults '{"lock":"u{data.n}","throttles":["t{data.n}"]}'"#);
-    core.ok(r#"put 61 me l l1 K '{"n":901234567890123456}' 0"#);
-    let stored = core.field("l1", "throttles");
-    let ids = r#"["t901234567890123456","lock:u901234567890123456"]"#;
-    assert_eq!(stored.as_deref(), Some(ids));
+        == L10: held jobs keep their order and priority
+        put 1 me q a K {} 0 lock one; pop 2 q w1 1; put 3 me q b K {} 0 lock one; put 4 me q c K {} 0 lock one
+        put 5 me q d K {} 0 lock one priority 3; put 6 me q e K {} 0 lock one; priority 7 e 2
+        states b c d e → throttled throttled throttled throttled
+        complete 10 a w1 q {}
+        pop 10 q w1 5 | jid → d
+        complete 11 d w1 q {}
+        pop 11 q w1 5 | jid → e
+        complete 12 e w1 q {}
+        pop 12 q w1 5 | jid → b
+        complete 13 b w1 q {}
+        pop 13 q w1 5 | jid → c
+
+        == Numbers in templates keep the digits of the data
+        config.set 0 q-defaults {"key":"{data.n}"}; config.set 0 deep-defaults {"key":"{data.a.b}-{data.c}"}
+        put 1 me q j1 K {"n":901234567890123456} 0; put 2 me q j2 K {"n":901234567890123999} 0
+        put 3 me q j3 K {"n":1.50} 0; put 4 me q j4 K {"n":1e3} 0; put 5 me q j5 K {"n":-7} 0
+        put 6 me q j6 K '{"n":-1.25E+10 }' 0; put 7 me q j7 K {"n":7} 0
+        -- Texts stay, with quotes, backslashes and digits inside.
+        put 8 me q j8 K '{"x":"\\","y":"\"1, \\\"2","3\"":4,"n":12345678901234567890}' 0
+        put 9 me q j9 K '{"m":5,"n":"a \"12\\ 3"}' 0; put 10 me q j10 K {"m":[1,true,null,false,-2],"n":true} 0
+        put 11 me deep j11 K {"a":{"b":100000000000000000001,"c":[1]},"c":"x9"} 0
+        put 12 me deep j12 K {"a":{"b":0.1},"c":100000000000000000000002} 0
+        HGET ql:j:j1 key → q/901234567890123456
+        HGET ql:j:j2 key → q/901234567890123999
+        HGET ql:j:j3 key → q/1.50
+        HGET ql:j:j4 key → q/1e3
+        HGET ql:j:j5 key → q/-7
+        HGET ql:j:j6 key → q/-1.25E+10
+        HGET ql:j:j7 key → q/7
+        HGET ql:j:j8 key → q/12345678901234567890
+        HGET ql:j:j9 key → q/a "12\ 3
+        HGET ql:j:j10 key → q/true
+        HGET ql:j:j11 key → deep/100000000000000000001-x9
+        HGET ql:j:j12 key → deep/0.1-100000000000000000000002
+        -- A null and a path through a number have no value: no lane.
+        put 50 me q none K {"n":null} 0; put 51 me deep through K {"a":5,"c":1} 0
+        HGET ql:j:none key → nil
+        HGET ql:j:through key → nil
+        config.set 60 l-defaults {"lock":"u{data.n}","throttles":["t{data.n}"]}; put 61 me l l1 K {"n":901234567890123456} 0
+        HGET ql:j:l1 throttles → ["t901234567890123456","lock:u901234567890123456"]
+    "#]]);
 }
 
 #[test]
@@ -160,6 +159,7 @@ fn l6_after_a_killed_worker_the_same_job_starts_first() {
 
 #[test]
 fn l7_every_end_of_a_job_frees_its_slot_at_once() {
+    let mut core = Core::new();
     for end in [
         "complete 3 a w1 q {}",
         "complete 3 a w1 q {} next other",
@@ -175,7 +175,7 @@ fn l7_every_end_of_a_job_frees_its_slot_at_once() {
         "guard.cancel 3 cancel a ''",
         "guard.call 3 a '' '' fail a w1 G M",
     ] {
-        let mut core = Core::new();
+        core.flush();
         core.ok("put 1 me q a K {} 0 lock one priority 1");
         assert_eq!(core.jids("pop 2 q w1 1"), ["a"]);
         core.ok("put 2 me q b K {} 0 lock one");
@@ -206,56 +206,6 @@ fn l9_a_free_job_behind_1000_locked_ones_is_popped_by_the_first_call() {
     core.ok("put 1000 me q free K {} 0");
     assert_eq!(core.jids("pop 1001 q w1 1"), ["j0"]);
     assert_eq!(core.jids("pop 1002 q w1 1"), ["free"]);
-}
-
-#[test]
-fn l10_held_jobs_keep_their_order_and_priority() {
-    let mut core = Core::new();
-    core.all("put 1 me q a K {} 0 lock one; pop 2 q w1 1");
-    core.all("put 3 me q b K {} 0 lock one; put 4 me q c K {} 0 lock one");
-    core.ok("put 5 me q d K {} 0 lock one priority 3");
-    core.ok("put 6 me q e K {} 0 lock one");
-    core.ok("priority 7 e 2");
-    assert_eq!(
-        core.states("b c d e"),
-        "throttled throttled throttled throttled"
-    );
-    let mut order = Vec::new();
-    let mut last = "a".to_owned();
-    for now in 10..14 {
-        core.ok(&format!("complete {now} {last} w1 q {{}}"));
-        let popped = core.jids(&format!("pop {now} q w1 5"));
-        assert_eq!(popped.len(), 1);
-        last = popped[0].clone();
-        order.push(last.clone());
-    }
-    assert_eq!(order, ["d", "e", "b", "c"]);
-}
-
-#[test]
-fn l11_only_queues_with_the_default_are_guarded() {
-    let mut core = Core::new();
-    core.ok(r#"config.set 0 safe-defaults {"lock":"*"}"#);
-    // The puts of classic clients, with their usual words.
-    for jid in ["s1", "s2"] {
-        core.ok(&format!(
-            "put 1 me safe {jid} K {{}} 0 priority 0 tags [] retries 5 depends []"
-        ));
-    }
-    for jid in ["f1", "f2"] {
-        core.ok(&format!(
-            "put 1 me free {jid} K {{}} 0 priority 0 tags [] retries 5 depends []"
-        ));
-    }
-    assert_eq!(core.jids("pop 2 safe w1 5").len(), 1);
-    assert_eq!(core.jids("pop 2 free w1 5").len(), 2);
-    // A foreign script put this one: it gets the lock when it is popped.
-    core.ok("config.unset 3 safe-defaults");
-    core.ok("put 3 me safe s3 K {} 0");
-    core.ok(r#"config.set 3 safe-defaults {"lock":"*"}"#);
-    assert_eq!(core.field("s3", "throttles"), None);
-    assert_eq!(core.jids("pop 4 safe w1 5"), [""; 0]);
-    assert_eq!(core.state("s3"), "throttled");
 }
 
 #[test]

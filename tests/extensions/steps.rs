@@ -1,7 +1,9 @@
 //! Random calls: each step is a number, from which the call is drawn, given the jobs stored at that
 //! moment. So a history shrinks by leaving steps out.
 
+use super::invariants::Excuses;
 use super::ledger::Ledger;
+use crate::support::core::Core;
 use crate::support::random::Draw;
 
 /// Which calls a history makes.
@@ -24,6 +26,35 @@ const WORKERS: [&str; 2] = ["w1", "w2"];
 const KEYS: [&str; 4] = ["k1", "k1", "k2", "/g"];
 const THROTTLES: [&str; 3] = ["t1", "t2", "t3"];
 const GROUPS: [&str; 3] = ["G", "failed-retries-a", "failed-retries-b"];
+
+/// Plays a history in an empty database: its settings, then a call for each further number.
+pub(crate) fn play<'a>(
+    core: &'a mut Core,
+    numbers: &[u64],
+    profile: Profile,
+) -> Result<Ledger<'a>, String> {
+    let excuses = Excuses {
+        mixed_lanes: (profile == Profile::Merging).then(Default::default),
+        ..Excuses::default()
+    };
+    let mut ledger = Ledger::new(core, excuses);
+    let mut steps = Steps::new(profile);
+    for line in steps.settings(numbers[0]) {
+        ledger.limited |= line.contains("max-");
+        if line.contains("merge-max") {
+            // Full merge jobs wait behind each other.
+            ledger.excuses.mixed_lanes = None;
+        }
+        ledger.call(&line)?;
+    }
+    for number in &numbers[1..] {
+        let (after, line) = steps.next(*number, &ledger);
+        ledger.now += after;
+        ledger.depended |= line.starts_with("depends ") || line.contains(" depends [");
+        ledger.call(&line)?;
+    }
+    Ok(ledger)
+}
 
 /// Draws the next call. The first number of a history draws its settings.
 pub(crate) struct Steps {
