@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use expect_test::expect;
 use rustix::process::{Resource, geteuid, getrlimit};
 
 use crate::replicas::pair;
