@@ -26,12 +26,9 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::ui::Ui;
 
-mod count;
 mod filter;
 pub(crate) mod nothing;
 mod source;
-
-pub(crate) use count::counts_and_unreadable_queues;
 
 use filter::{JobFilter, Prefilter};
 use source::SearchedJidSet;
@@ -91,8 +88,13 @@ pub(crate) fn matching_jobs(
     selector: &Selector,
     detail: JobFields,
 ) -> Result<Vec<Job>, Error> {
+    let (core, ui) = session.core_and_ui()?;
+    let mut search = JobSearch::start_in_readable_queues(core, ui, now, selector, detail)?;
     let mut jobs = Vec::new();
-    for_each_job(session, now, selector, detail, |job| jobs.push(job))?;
+    while let Some(mut slice) = search.next_jobs(core)? {
+        jobs.append(&mut slice);
+    }
+    queue::require_readable(&search.unreadable)?;
     Ok(jobs)
 }
 
@@ -103,10 +105,16 @@ pub(crate) fn read_snapshots(
     now: Moment,
     selector: &Selector,
 ) -> Result<(Vec<JobSnapshot>, Vec<MisplacedFailureEntry>), Error> {
+    let (core, ui) = session.core_and_ui()?;
+    let detail = JobFields::Snapshot;
+    let mut search = JobSearch::start_in_readable_queues(core, ui, now, selector, detail)?;
     let (mut jobs, mut interner) = (Vec::new(), FieldInterner::default());
-    let mut misplaced = for_each_job(session, now, selector, JobFields::Snapshot, |job| {
-        jobs.push(JobSnapshot::from_job(job, &mut interner))
-    })?;
+    while let Some(slice) = search.next_jobs(core)? {
+        let snapshots = slice.into_iter();
+        jobs.extend(snapshots.map(|job| JobSnapshot::from_job(job, &mut interner)));
+    }
+    queue::require_readable(&search.unreadable)?;
+    let mut misplaced = search.misplaced;
     if jobs.is_empty() && misplaced.is_empty() {
         nothing::hint_why_empty(session, now, Some(selector))?;
     }
@@ -118,25 +126,6 @@ pub(crate) fn read_snapshots(
     Ok((jobs, misplaced))
 }
 
-/// Calls `take` with each matching job. Returns the misplaced entries of the failure lists that were read.
-fn for_each_job(
-    session: &mut Session,
-    now: Moment,
-    selector: &Selector,
-    detail: JobFields,
-    mut take: impl FnMut(Job),
-) -> Result<Vec<MisplacedFailureEntry>, Error> {
-    let (core, ui) = session.core_and_ui()?;
-    let mut search = JobSearch::start(core, now, selector, detail)?;
-    queue::require_readable(&search.unreadable)?;
-    search.note_full_scan_and_data_paths(ui);
-    while let Some(slice) = search.next_jobs(core)? {
-        slice.into_iter().for_each(&mut take);
-    }
-    queue::require_readable(&search.unreadable)?;
-    Ok(search.misplaced)
-}
-
 impl<'a> JobSearch<'a> {
     /// Starts a search: chooses the indexes to read. Fails if the selector names a queue or group without a wildcard
     /// and it does not exist.
@@ -146,27 +135,44 @@ impl<'a> JobSearch<'a> {
         selector: &'a Selector,
         detail: JobFields,
     ) -> Result<JobSearch<'a>, Error> {
-        let filter = JobFilter::new(selector, now);
-        let found = source::plan_search(core, now, selector, &filter)?;
-        let may_repeat = found.sets.len() > 1 || found.sets.iter().any(|set| set.index.is_none());
-        Ok(JobSearch {
+        let mut search = JobSearch {
             now,
             detail,
-            filter,
-            sources: found.sets.into(),
+            filter: JobFilter::new(selector, now),
+            sources: VecDeque::new(),
             current: None,
             jids: VecDeque::new(),
-            seen: may_repeat.then(HashedSet::default),
+            seen: None,
             remaining_offset: selector.offset,
             remaining_limit: selector.limit.unwrap_or(u64::MAX),
             total: Some(0),
             matched: 0,
             is_at_end: false,
             is_newest_first: false,
-            unknown_workers: found.unknown_workers,
-            unreadable: found.unreadable,
+            unknown_workers: Vec::new(),
+            unreadable: Vec::new(),
             misplaced: Vec::new(),
-        })
+        };
+        search.choose_sources(core)?;
+        let sources = &search.sources;
+        if sources.len() > 1 || sources.iter().any(|set| set.index.is_none()) {
+            search.seen = Some(HashedSet::default());
+        }
+        Ok(search)
+    }
+
+    /// As [`JobSearch::start`], with the notes of the search on stderr. Fails if a queue cannot be read.
+    fn start_in_readable_queues(
+        core: &mut Core,
+        ui: &mut Ui,
+        now: Moment,
+        selector: &'a Selector,
+        detail: JobFields,
+    ) -> Result<JobSearch<'a>, Error> {
+        let search = JobSearch::start(core, now, selector, detail)?;
+        queue::require_readable(&search.unreadable)?;
+        search.note_full_scan_and_data_paths(ui);
+        Ok(search)
     }
 
     /// Sets whether failure lists are read from the newest failure on. The order of other sets does not change.

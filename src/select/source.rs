@@ -1,5 +1,6 @@
-//! The search plan of a selector: the cheapest sets that contain all jobs that may match.
+//! The sources of a search: the cheapest sets that contain all jobs that may match.
 
+use super::JobSearch;
 use super::filter::JobFilter;
 use crate::args::shared::Selector;
 use crate::clock::moment::Moment;
@@ -44,91 +45,65 @@ impl SearchedJidSet {
     }
 }
 
-/// The sets to search for the jobs that match a selector.
-#[derive(Debug, Default)]
-pub(super) struct SearchPlan {
-    pub sets: Vec<SearchedJidSet>,
-    /// Workers that the selector names but the server does not know. They are an error if no job matches.
-    pub unknown_workers: Vec<Name>,
-    /// Queues that cannot be searched.
-    pub unreadable: Vec<Queue>,
-}
-
-/// Chooses the sets to search for the jobs that match a selector. Fails if the selector names a queue or group without
-/// a wildcard and it does not exist.
-pub(super) fn plan_search(
-    core: &mut Core,
-    now: Moment,
-    selector: &Selector,
-    filter: &JobFilter,
-) -> Result<SearchPlan, Error> {
-    let states = &filter.states;
-    if states.is_empty() {
-        return Ok(SearchPlan::default());
-    }
-    let (mut unknown_workers, mut unreadable) = (Vec::new(), Vec::new());
-    // Search lanes only for jobs that are in a queue: failed and complete jobs have usually left their lane.
-    let is_queued = |state: &State| State::QUEUED.contains(state);
-    if !selector.keys.is_empty() && states.iter().any(is_queued) {
-        let sets = vec![listed_lane_jobs(core, now, selector)?];
-        return Ok(SearchPlan {
-            sets,
-            ..SearchPlan::default()
-        });
-    }
-    let mut plans: Vec<Vec<SearchedJidSet>> = Vec::new();
-    if !selector.groups.is_empty() || selector.message.is_some() {
-        plans.push(failure_lists(core, now, selector)?);
-    }
-    for tag in &selector.tags {
-        let is_exact = selector.tags.len() == 1 && selector.has_no_flag_but_tag();
-        plans.push(vec![SearchedJidSet::new(Index::Tag(tag.clone()), is_exact)]);
-    }
-    if selector.tracked {
-        plans.push(vec![SearchedJidSet::new(
-            Index::Tracked,
-            selector.has_no_flag_but_tracked(),
-        )]);
-    }
-    if !selector.held_by.is_empty() {
-        unknown_workers = unknown_holders(core, now, selector)?;
-        plans.push(lock_sets(core, now, selector, &mut unreadable)?);
-    }
-    if plans.is_empty() {
-        let sets = sets_of_selected_states(core, now, selector, filter, &mut unreadable)?;
-        return Ok(SearchPlan {
-            sets,
-            unknown_workers,
-            unreadable,
-        });
-    }
-    // Also consider the sets of the selected queues and states, which may be smaller than the index of a common tag.
-    let others = selector.tracked || !selector.tags.is_empty();
-    let others = others && selector.states_implied_by_flags().is_empty();
-    let others = others && (!selector.queues.is_empty() || !filter.matches_any_state());
-    let mut best = 0;
-    if plans.len() > 1 || others {
-        let mut costs = count_members_per_plan(core, now, &plans)?;
-        if others && costs.iter().all(|cost| *cost > FEW_ENOUGH_JOBS) {
-            let plan = sets_of_selected_states(core, now, selector, filter, &mut unreadable)?;
-            costs.extend(self::count_members_per_plan(
-                core,
-                now,
-                std::slice::from_ref(&plan),
-            )?);
-            plans.push(plan);
+impl JobSearch<'_> {
+    /// Chooses the sets to search for the jobs that match the selector. Fails if the selector names a queue or group
+    /// without a wildcard and it does not exist.
+    pub(super) fn choose_sources(&mut self, core: &mut Core) -> Result<(), Error> {
+        let (now, filter, unreadable) = (self.now, &self.filter, &mut self.unreadable);
+        let (selector, states) = (filter.selector, &filter.states);
+        if states.is_empty() {
+            return Ok(());
         }
-        best = (0..costs.len())
-            .min_by_key(|&plan| costs[plan])
-            .unwrap_or(0);
+        // Search lanes only for jobs that are in a queue: failed and complete jobs have usually left their lane.
+        let is_queued = |state: &State| State::QUEUED.contains(state);
+        if !selector.keys.is_empty() && states.iter().any(is_queued) {
+            self.sources
+                .push_back(listed_lane_jobs(core, now, selector)?);
+            return Ok(());
+        }
+        let mut plans: Vec<Vec<SearchedJidSet>> = Vec::new();
+        if !selector.groups.is_empty() || selector.message.is_some() {
+            plans.push(failure_lists(core, now, selector)?);
+        }
+        for tag in &selector.tags {
+            let is_exact = selector.tags.len() == 1 && selector.has_no_flag_but_tag();
+            plans.push(vec![SearchedJidSet::new(Index::Tag(tag.clone()), is_exact)]);
+        }
+        if selector.tracked {
+            plans.push(vec![SearchedJidSet::new(
+                Index::Tracked,
+                selector.has_no_flag_but_tracked(),
+            )]);
+        }
+        if !selector.held_by.is_empty() {
+            self.unknown_workers = unknown_holders(core, now, selector)?;
+            plans.push(lock_sets(core, now, selector, unreadable)?);
+        }
+        if plans.is_empty() {
+            self.sources = sets_of_selected_states(core, now, filter, unreadable)?.into();
+            return Ok(());
+        }
+        // Also consider the sets of the selected queues and states, which may be smaller than the index of a common
+        // tag.
+        let others = selector.tracked || !selector.tags.is_empty();
+        let others = others && selector.states_implied_by_flags().is_empty();
+        let others = others && (!selector.queues.is_empty() || !filter.matches_any_state());
+        let mut best = 0;
+        if plans.len() > 1 || others {
+            let mut costs = count_members_per_plan(core, now, &plans)?;
+            if others && costs.iter().all(|cost| *cost > FEW_ENOUGH_JOBS) {
+                plans.push(sets_of_selected_states(core, now, filter, unreadable)?);
+                let plan = plans.last().map_or(&[][..], std::slice::from_ref);
+                costs.extend(count_members_per_plan(core, now, plan)?);
+            }
+            best = (0..costs.len())
+                .min_by_key(|&plan| costs[plan])
+                .unwrap_or(0);
+        }
+        self.sources = plans.swap_remove(best).into();
+        unreadable.dedup_by(|one, other| one.name == other.name);
+        Ok(())
     }
-    let sets = plans.swap_remove(best);
-    unreadable.dedup_by(|one, other| one.name == other.name);
-    Ok(SearchPlan {
-        sets,
-        unknown_workers,
-        unreadable,
-    })
 }
 
 /// A plan that reads up to this number of jobs is used without a look at other sets, because counting their members
@@ -157,10 +132,10 @@ fn count_members_per_plan(
 fn sets_of_selected_states(
     core: &mut Core,
     now: Moment,
-    selector: &Selector,
     filter: &JobFilter,
     unreadable: &mut Vec<Queue>,
 ) -> Result<Vec<SearchedJidSet>, Error> {
+    let selector = filter.selector;
     // `--all` selects all jobs. No index exists for class, data and throttle.
     let has_unindexed_flag = selector.all
         || !selector.klasses.is_empty()
