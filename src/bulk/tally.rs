@@ -1,8 +1,9 @@
-//! The output of a bulk action: each job as it happens, the totals at the end.
+//! The record and the output of a bulk action: each job as it happens, the totals at the end.
 
 use super::JobOutcome;
 use super::exit;
 use super::exit::Codes;
+use super::ledger::Ledger;
 use super::plan::TargetSource;
 use crate::args::format::Format;
 use crate::clock::Stopwatch;
@@ -13,13 +14,17 @@ use crate::model::bulk::text::{
     NAMED, ReasonTally, bulk_summary, count_and_first_names, done_or_planned_sentence,
 };
 use crate::model::bulk::{BulkReport, BulkRow, BulkTableColumns, BulkTotals, ItemResult};
+use crate::model::job_snapshot::JobSnapshot;
 use crate::model::queue::RoundedSeconds;
+use crate::session::Session;
 use crate::text::format_count;
 use crate::ui::Ui;
 use crate::view::json;
 
-/// Counts the outcomes and writes them.
-pub(crate) struct BulkTally {
+/// Counts the outcomes and writes them: to the report file first, then to the streams.
+pub(super) struct BulkTally {
+    /// The file of `--report`. A dry run does not write it.
+    ledger: Option<Ledger>,
     verb: &'static Verb,
     targeting: TargetSource,
     /// Whether the document also lists the jobs that were changed.
@@ -42,31 +47,28 @@ pub(crate) struct BulkTally {
     as_asked: usize,
 }
 
-/// The last line of `-o ndjson`.
-#[derive(serde::Serialize)]
-struct BulkSummaryLine<'a> {
-    summary: &'a BulkTotals,
-}
-
 impl BulkTally {
     pub(super) fn new(
-        ui: &Ui,
+        session: &Session,
         verb: &'static Verb,
         targeting: TargetSource,
-        sum: BulkTotals,
-        stopwatch: Stopwatch,
+        dry_run: bool,
+        matched: usize,
+        ledger: Option<Ledger>,
     ) -> BulkTally {
+        let ui = &session.ui;
         BulkTally {
+            ledger,
             verb,
             targeting,
             all: targeting == TargetSource::OneJid
                 || ui.is_verbose()
-                || (sum.dry_run && ui.format() != Format::Table),
-            stopwatch,
+                || (dry_run && ui.format() != Format::Table),
+            stopwatch: session.clock().start_stopwatch(),
             codes: Codes::default(),
             reasons: ReasonTally::default(),
             doc: BulkReport {
-                sum: sum.in_context(ui.context_name()),
+                sum: BulkTotals::new(verb.word, dry_run, matched).in_context(ui.context_name()),
                 items: Vec::new(),
                 table_columns: verb.table_columns,
                 rows: Vec::new(),
@@ -80,67 +82,106 @@ impl BulkTally {
         }
     }
 
+    /// Begins the report file.
+    pub(super) fn begin_ledger(&mut self, session: &mut Session) -> Result<(), Error> {
+        match &mut self.ledger {
+            Some(ledger) => ledger.write_head_or_note_server_restart(session),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds an outcome to the report file only.
+    pub(super) fn add_to_ledger(&mut self, outcome: &JobOutcome) -> Result<(), Error> {
+        if let Some(ledger) = &mut self.ledger {
+            ledger.add_line(&json::compact_line(outcome).map_err(Error::internal)?);
+        }
+        Ok(())
+    }
+
+    /// Writes the jobs that are about to be changed to the report file, and reserves disk space for their outcomes.
+    pub(super) fn write_planned_and_reserve_space(
+        &mut self,
+        jobs: &[JobSnapshot],
+    ) -> Result<(), Error> {
+        for job in jobs {
+            self.add_to_ledger(&JobOutcome::planned(job))?;
+        }
+        match &mut self.ledger {
+            Some(ledger) => ledger.flush_and_reserve_space(),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn flush_ledger(&mut self) -> Result<(), Error> {
+        match &mut self.ledger {
+            Some(ledger) => ledger.flush(),
+            None => Ok(()),
+        }
+    }
+
+    /// Records the outcome of one job in the report file, and counts and writes it.
+    pub(super) fn record_outcome(&mut self, ui: &mut Ui, outcome: JobOutcome) -> Result<(), Error> {
+        self.add_to_ledger(&outcome)?;
+        self.count_and_write_if_listed(ui, outcome)
+    }
+
     pub(super) fn is_for_one_jid(&self) -> bool {
         self.targeting == TargetSource::OneJid
     }
 
     /// How many jobs were changed.
-    pub(crate) fn done_count(&self) -> usize {
+    pub(super) fn done_count(&self) -> usize {
         self.doc.sum.done
     }
 
     /// Counts one given job that was deleted before this command changed it. Deleted dependents are not counted.
-    pub(crate) fn count_vanished_given_job(&mut self) {
+    pub(super) fn count_vanished_given_job(&mut self) {
         self.vanished += 1;
     }
 
     /// Counts one job, and writes it if the format lists each job as it happens.
-    pub(crate) fn count_and_write_if_listed(
+    pub(super) fn count_and_write_if_listed(
         &mut self,
         ui: &mut Ui,
         outcome: JobOutcome,
     ) -> Result<(), Error> {
-        let JobOutcome {
-            item,
-            cells,
-            raw,
-            running_on,
-            cascaded,
-            as_asked,
-            ..
-        } = outcome;
         let sum = &mut self.doc.sum;
-        match item.result {
+        match outcome.result {
             ItemResult::Done => sum.done += 1,
             ItemResult::Skipped => sum.skipped += 1,
             ItemResult::Failed => sum.failed += 1,
             ItemResult::Planned => {}
         }
-        sum.matched += usize::from(cascaded);
-        self.as_asked += usize::from(as_asked);
-        *self.codes.entry((item.result, item.code)).or_default() += 1;
-        let changed = matches!(item.result, ItemResult::Done | ItemResult::Planned);
+        sum.matched += usize::from(outcome.cascaded);
+        self.as_asked += usize::from(outcome.as_asked);
+        *self
+            .codes
+            .entry((outcome.result, outcome.code))
+            .or_default() += 1;
+        let changed = matches!(outcome.result, ItemResult::Done | ItemResult::Planned);
         if !changed {
-            self.reasons.count_item_reason(&item);
+            self.reasons.count_outcome_reason(&outcome);
         }
-        if self.is_for_one_jid() && !cascaded {
-            self.sentence = done_or_planned_sentence(self.verb, &item);
+        if self.is_for_one_jid() && !outcome.cascaded {
+            self.sentence = done_or_planned_sentence(self.verb, &outcome);
         }
-        self.cascaded += usize::from(cascaded);
-        if let (ItemResult::Done, Some(place)) = (item.result, running_on) {
+        self.cascaded += usize::from(outcome.cascaded);
+        if let (ItemResult::Done, Some(place)) = (outcome.result, &outcome.running_on) {
             self.ran += 1;
             if self.running.len() < NAMED {
-                self.running.push(format!("{} {place}", item.jid));
+                self.running.push(format!("{} {place}", outcome.jid));
             }
         }
         match ui.format() {
-            Format::Ndjson => ui.write_bytes(&json::compact_line(&item).map_err(Error::internal)?),
-            Format::Jid if changed => ui.write_unambiguous_jids(&[&item.jid]),
-            Format::Raw if item.result == ItemResult::Done && !raw.is_empty() => {
-                ui.write_verbatim_unless_terminal(&[raw.as_slice(), b"\n"].concat())
+            Format::Ndjson => {
+                ui.write_bytes(&json::compact_line(&outcome).map_err(Error::internal)?)
+            }
+            Format::Jid if changed => ui.write_unambiguous_jids(&[&outcome.jid]),
+            Format::Raw if outcome.result == ItemResult::Done && !outcome.raw.is_empty() => {
+                ui.write_verbatim_unless_terminal(&[outcome.raw.as_slice(), b"\n"].concat())
             }
             Format::Json if self.all || !changed => {
-                self.doc.items.push(item);
+                self.doc.items.push(outcome);
                 Ok(())
             }
             Format::Table => {
@@ -150,11 +191,13 @@ impl BulkTally {
                         changed && self.doc.rows.len() < NAMED
                     }
                     BulkTableColumns::Jids => changed,
-                    _ => item.result == ItemResult::Done,
+                    _ => outcome.result == ItemResult::Done,
                 };
                 if listed {
-                    let jid = item.jid;
-                    self.doc.rows.push(BulkRow { jid, cells });
+                    self.doc.rows.push(BulkRow {
+                        jid: outcome.jid,
+                        cells: outcome.cells,
+                    });
                 }
                 Ok(())
             }
@@ -163,7 +206,7 @@ impl BulkTally {
     }
 
     /// Writes the totals. Returns the exit code, or the error that stopped the action.
-    pub(crate) fn write_totals(
+    pub(super) fn write_totals(
         mut self,
         ui: &mut Ui,
         remaining: usize,
@@ -174,16 +217,7 @@ impl BulkTally {
         }
         self.doc.sum.remaining = remaining;
         self.doc.sum.elapsed_s = RoundedSeconds(self.stopwatch.elapsed_seconds());
-        match ui.format() {
-            Format::Json | Format::Table => ui.show(&self.doc)?,
-            Format::Ndjson => {
-                let line = BulkSummaryLine {
-                    summary: &self.doc.sum,
-                };
-                ui.write_bytes(&json::compact_line(&line).map_err(Error::internal)?)?;
-            }
-            Format::Jid | Format::Raw => {}
-        }
+        write_report(ui, &self.doc)?;
         if self.is_for_one_jid() && self.cascaded > 0 {
             let jobs = format_count(self.cascaded as u64, "job", "jobs");
             let waited = match (self.doc.sum.dry_run, self.cascaded) {
@@ -256,5 +290,21 @@ impl BulkTally {
         } else {
             String::new()
         }
+    }
+}
+
+/// Writes the document or the table, or as the last line of `-o ndjson` the totals.
+pub(crate) fn write_report(ui: &mut Ui, report: &BulkReport) -> Result<(), Error> {
+    #[derive(serde::Serialize)]
+    struct SummaryLine<'a> {
+        summary: &'a BulkTotals,
+    }
+    match ui.format() {
+        Format::Json | Format::Table => ui.show(report),
+        Format::Ndjson => {
+            let summary = &report.sum;
+            ui.write_bytes(&json::compact_line(&SummaryLine { summary }).map_err(Error::internal)?)
+        }
+        Format::Jid | Format::Raw => Ok(()),
     }
 }

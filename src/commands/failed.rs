@@ -10,16 +10,16 @@ use crate::args::shared::{
     BulkFlags, RequireExistingQueueFlag, Selector, SpreadOverTimeFlag, WatchFlag,
 };
 use crate::args::value;
-use crate::bulk::cancel;
-use crate::bulk::cancel::CANCEL;
-use crate::bulk::requeue::retry::{RETRY, RetryOptions};
-use crate::bulk::{BulkOptions, BulkPlan};
+use crate::bulk::BulkPlan;
+use crate::bulk::cancel::{CANCEL, cancel_jobs, refuse_complete};
+use crate::bulk::requeue::{RETRY, RetryOptions, retry_jobs};
 use crate::command_line::CommandLine;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::failure;
 use crate::model::job::State;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::model::list::{JobList, List};
 use crate::name::Name;
 use crate::select::nothing;
@@ -162,29 +162,23 @@ fn retry_or_cancel_all(args: Args, session: &mut Session) -> Result<Exit, Error>
     } else {
         &RETRY
     };
-    let bulk_options = BulkOptions::new(session, verb, &args.bulk)?;
+    let mut plan = BulkPlan::without_jobs(session, verb, &args.bulk)?;
     let now = session.connect()?;
     if args.action.cancel_all {
         let save = args.cancel.open_save_file(&args.bulk, session)?;
-        let plan = BulkPlan::from_selector(
-            session,
-            now,
-            bulk_options,
-            &selector,
-            cancel::refuse_complete,
-        )?;
-        return cancel::cancel_jobs(plan, args.cancel.dependents, save, now, session);
+        plan.add_selected_jobs(session, now, &selector, refuse_complete)?;
+        return cancel_jobs(plan, args.cancel.dependents, save, now, session);
     }
     let options = RetryOptions {
         to: args.to,
         delay: args.delay,
         ..RetryOptions::default()
     };
-    let action = options.bulk_action();
-    BulkPlan::from_selector(session, now, bulk_options, &selector, &action.refuse)?
-        .spread_starts(&args.spread)
-        .note_or_refuse_new_queue(options.to.as_ref(), args.existing, session)?
-        .ask_and_run(action, session)
+    let refuse = |job: &JobSnapshot| options.refuse_not_retriable(job);
+    plan.add_selected_jobs(session, now, &selector, refuse)?;
+    plan.spread = args.spread.spread.unwrap_or_default();
+    let new_queue = plan.note_or_refuse_new_queue(options.to.as_ref(), args.existing, session)?;
+    retry_jobs(plan, &options, &new_queue, session)
 }
 
 fn list_failure_groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error> {
