@@ -1,10 +1,11 @@
 //! The sources of a search: the cheapest sets that contain all jobs that may match.
 
 use super::JobSearch;
-use super::filter::JobFilter;
+use super::filter::{JobFilter, Prefilter};
 use crate::args::shared::Selector;
 use crate::clock::moment::Moment;
-use crate::core::api::index::Index;
+use crate::core::api::index::{Index, IndexReader};
+use crate::core::api::page::JobScan;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::ending::exhausted_retries_group;
@@ -14,12 +15,13 @@ use crate::model::queue::Queue;
 use crate::name::Name;
 
 /// A set that is searched for jobs.
-#[derive(Debug)]
 pub(super) struct SearchedJidSet {
-    /// The index to read. If this and `listed` are `None`, the set is all jobs.
+    /// The index to read. `None` if the set is all jobs, or jids that were already read.
     pub index: Option<Index>,
-    /// The jids of the set, if they were already read.
-    pub listed: Option<Vec<Name>>,
+    /// Reads the jids of the set. `None` for an index that is not open yet.
+    reader: Option<JidReader>,
+    /// The first check of the members.
+    pub prefilter: Prefilter,
     /// Whether every member matches the selector, unless the index is damaged.
     pub is_exact: bool,
     /// Whether all matching members are at the start of the set, so that the rest need not be read.
@@ -28,19 +30,72 @@ pub(super) struct SearchedJidSet {
     pub is_given: bool,
 }
 
-impl SearchedJidSet {
-    /// Whether the set is all jobs, which requires a scan of all keys.
-    pub(super) fn is_all_jobs(&self) -> bool {
-        self.index.is_none() && self.listed.is_none()
-    }
+enum JidReader {
+    Index(IndexReader),
+    /// `None` once the jids were returned.
+    Listed(Option<Vec<Name>>),
+    AllJobs(JobScan),
+}
 
+impl SearchedJidSet {
     fn new(index: Index, is_exact: bool) -> SearchedJidSet {
         SearchedJidSet {
             index: Some(index),
-            listed: None,
             is_exact,
+            ..SearchedJidSet::without_index(None)
+        }
+    }
+
+    /// A set without an index, of which not every member need match.
+    fn without_index(reader: Option<JidReader>) -> SearchedJidSet {
+        SearchedJidSet {
+            index: None,
+            reader,
+            prefilter: Prefilter::default(),
+            is_exact: false,
             matches_first: false,
             is_given: false,
+        }
+    }
+
+    /// Whether the set is all jobs, which requires a scan of all keys.
+    pub(super) fn is_all_jobs(&self) -> bool {
+        matches!(self.reader, Some(JidReader::AllJobs(_)))
+    }
+
+    /// Opens the index of the set, to read ranges of up to `size` members. Only failure lists can be read from the
+    /// newest member on.
+    pub(super) fn open_index(&mut self, size: u64, is_newest_first: bool) {
+        let Some(index) = self.index.clone() else {
+            return;
+        };
+        let backward = is_newest_first && matches!(index, Index::Failed(_));
+        self.reader = Some(JidReader::Index(if backward {
+            IndexReader::backward(index, size)
+        } else {
+            IndexReader::forward(index, size)
+        }));
+    }
+
+    /// The next jids of the set; `None` at the end.
+    pub(super) fn next_jids(
+        &mut self,
+        core: &mut Core,
+        now: Moment,
+    ) -> Result<Option<Vec<Name>>, Error> {
+        match &mut self.reader {
+            Some(JidReader::Index(reader)) => reader.next_members(core, now),
+            Some(JidReader::Listed(jids)) => Ok(jids.take()),
+            Some(JidReader::AllJobs(scan)) => scan.jids_of_next_scan_step(core, now),
+            None => Ok(None),
+        }
+    }
+
+    /// The number of all members, as far as an index that is open reports it.
+    pub(super) fn total_jids(&self) -> Option<u64> {
+        match &self.reader {
+            Some(JidReader::Index(reader)) => reader.total,
+            _ => None,
         }
     }
 }
@@ -147,13 +202,8 @@ fn sets_of_selected_states(
         && selector.queues.is_empty()
         && selector.states.is_empty()
     {
-        return Ok(vec![SearchedJidSet {
-            index: None,
-            listed: None,
-            is_exact: false,
-            matches_first: false,
-            is_given: false,
-        }]);
+        let all = JidReader::AllJobs(JobScan::default());
+        return Ok(vec![SearchedJidSet::without_index(Some(all))]);
     }
     let states = &filter.states;
     let mut sources = queue_sets(core, now, selector, states, unreadable)?;
@@ -190,13 +240,8 @@ fn listed_lane_jobs(
         lanes.extend(queues.iter().map(lane_name));
     }
     let jobs = core.jobs_of_lanes(now, &lanes)?.into_iter().flatten();
-    Ok(SearchedJidSet {
-        index: None,
-        listed: Some(jobs.map(|job| job.jid).collect()),
-        is_exact: false,
-        matches_first: false,
-        is_given: false,
-    })
+    let jids = Some(jobs.map(|job| job.jid).collect());
+    Ok(SearchedJidSet::without_index(Some(JidReader::Listed(jids))))
 }
 
 /// The failure lists of the selected groups, or of all groups if the selector names none.
