@@ -14,10 +14,10 @@ use crate::model::job_snapshot::JobSnapshot;
 use crate::session::Session;
 
 impl BulkPlan {
-    /// Changes the jobs of the plan slice by slice, or only lists them in a dry run, and reports the outcomes.
-    /// `change` makes the calls for the jobs of a slice, which get the note in their histories. It returns the outcome
-    /// of each job, and of the dependents that were changed with them. Before each slice, its time is read again, and
-    /// signals are checked.
+    /// Changes the jobs of the plan slice by slice, or only lists them in a dry run, and reports the outcomes. Asks no
+    /// question: the caller has asked with [`BulkPlan::ask_consent_or_print_plan`]. `change` makes the calls for the
+    /// jobs of a slice, which get the note in their histories. It returns the outcome of each job, and of the
+    /// dependents that were changed with them. Before each slice, its time is read again, and signals are checked.
     pub(crate) fn change_in_slices(
         mut self,
         session: &mut Session,

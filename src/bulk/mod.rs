@@ -9,7 +9,6 @@ pub(crate) mod acting_worker;
 pub(crate) mod bury;
 pub(crate) mod cancel;
 pub(crate) mod checksum;
-pub(crate) mod exit;
 pub(crate) mod lanes;
 pub(crate) mod ledger;
 pub(crate) mod maxima;

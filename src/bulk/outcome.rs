@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use super::exit;
 use crate::core::api::guard::GuardReply;
 use crate::core::api::job_calls::{DoneOrRefused, PerJob};
 use crate::core::api::reconcile::LOST;
@@ -176,7 +175,7 @@ impl JobOutcome {
             (_, Some(why)) => format!("cannot {verb} `{jid}`: {why}"),
             (code, None) => format!("cannot {verb} `{jid}`: {}", code.into_str()),
         };
-        let error = Error::new(exit::error_kind(self.code), message).about_jid(jid);
+        let error = Error::new(self.code.error_kind(), message).about_jid(jid);
         match &self.hint {
             Some(hint) => error.hint(hint),
             None => error,

@@ -1,19 +1,19 @@
 //! The record and the output of a bulk action: each job as it happens, the totals at the end.
 
 use super::JobOutcome;
-use super::exit;
-use super::exit::Codes;
 use super::ledger::Ledger;
 use super::plan::TargetSource;
 use crate::args::format::Format;
 use crate::clock::Stopwatch;
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::model::bulk::Verb;
 use crate::model::bulk::text::{
     NAMED, ReasonTally, bulk_summary, count_and_first_names, done_or_planned_sentence,
 };
-use crate::model::bulk::{BulkReport, BulkRow, BulkTableColumns, BulkTotals, ItemResult};
+use crate::model::bulk::{
+    BulkReport, BulkRow, BulkTableColumns, BulkTotals, ItemResult, OutcomeCode,
+};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::queue::RoundedSeconds;
 use crate::session::Session;
@@ -264,7 +264,7 @@ impl BulkTally {
                 let named = matches!(self.targeting, TargetSource::OneJid | TargetSource::Jids);
                 let total: usize = self.codes.values().sum();
                 let refused = named && self.as_asked < total;
-                Ok(exit::bulk_exit(&self.codes, remaining, refused))
+                Ok(bulk_exit(&self.codes, remaining, refused))
             }
         }
     }
@@ -306,5 +306,95 @@ pub(crate) fn write_report(ui: &mut Ui, report: &BulkReport) -> Result<(), Error
             ui.write_bytes(&json::compact_line(&SummaryLine { summary }).map_err(Error::internal)?)
         }
         Format::Jid | Format::Raw => Ok(()),
+    }
+}
+
+/// The number of jobs by result and code.
+pub(crate) type Codes = std::collections::BTreeMap<(ItemResult, OutcomeCode), usize>;
+
+/// The exit code of an action; `remaining` jobs were not tried after a failure. With `are_given_by_jid`, the jobs
+/// were given by jid, and at least one was not yet as the command would leave it. If none of these jobs could be
+/// changed, the code is the one for a single job.
+///
+/// | done | skipped                    | failed             | exit              |
+/// |------|----------------------------|--------------------|-------------------|
+/// | none | all of them `gone`         | none               | 4                 |
+/// | none | none                       | all, for one code  | that of the code  |
+/// | none | all, if `are_given_by_jid`: some not `gone`, or failed    || 5                 |
+/// | any  | any                        | none               | 0                 |
+/// | any  | any                        | some               | 3                 |
+pub(crate) fn bulk_exit(codes: &Codes, remaining: usize, are_given_by_jid: bool) -> Exit {
+    let failed = |(result, _): &(ItemResult, OutcomeCode)| *result == ItemResult::Failed;
+    let refused = |(result, code): &(ItemResult, OutcomeCode)| {
+        matches!(result, ItemResult::Skipped | ItemResult::Failed)
+            && matches!(code.error_kind(), Kind::NotFound | Kind::Conflict)
+    };
+    let mut entries = codes.keys();
+    match (entries.next(), entries.next()) {
+        (None, _) => Exit::Ok,
+        (Some((ItemResult::Skipped, OutcomeCode::Gone)), None) => Exit::NotFound,
+        (Some((ItemResult::Failed, code)), None) if remaining == 0 => code.error_kind().exit(),
+        _ if are_given_by_jid && remaining == 0 && codes.keys().all(refused) => Exit::Conflict,
+        _ if codes.keys().any(failed) => Exit::Partial,
+        _ => Exit::Ok,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_combination_of_codes_has_its_exit_code() {
+        for (codes, selected, named) in [
+            (&[][..], Exit::Ok, Exit::Ok),
+            (&[OutcomeCode::Ok], Exit::Ok, Exit::Ok),
+            (
+                &[
+                    OutcomeCode::Ok,
+                    OutcomeCode::Gone,
+                    OutcomeCode::StateChanged,
+                ],
+                Exit::Ok,
+                Exit::Ok,
+            ),
+            (&[OutcomeCode::StateChanged], Exit::Ok, Exit::Conflict),
+            (&[OutcomeCode::Gone], Exit::NotFound, Exit::NotFound),
+            (
+                &[OutcomeCode::Gone, OutcomeCode::Complete],
+                Exit::Ok,
+                Exit::Conflict,
+            ),
+            (
+                &[OutcomeCode::HasDependents],
+                Exit::Conflict,
+                Exit::Conflict,
+            ),
+            (&[OutcomeCode::NotHolder], Exit::Conflict, Exit::Conflict),
+            (&[OutcomeCode::Unknown], Exit::Server, Exit::Server),
+            (&[OutcomeCode::Invalid], Exit::Error, Exit::Error),
+            (
+                &[OutcomeCode::Ok, OutcomeCode::HasDependents],
+                Exit::Partial,
+                Exit::Partial,
+            ),
+            (
+                &[OutcomeCode::Gone, OutcomeCode::HasDependents],
+                Exit::Partial,
+                Exit::Conflict,
+            ),
+            (
+                &[OutcomeCode::Invalid, OutcomeCode::HasDependents],
+                Exit::Partial,
+                Exit::Partial,
+            ),
+        ] {
+            let codes: Codes = codes
+                .iter()
+                .map(|code| ((code.item_result(), *code), 1))
+                .collect();
+            assert_eq!(bulk_exit(&codes, 0, false), selected, "{codes:?}");
+            assert_eq!(bulk_exit(&codes, 0, true), named, "{codes:?}, named");
+        }
     }
 }

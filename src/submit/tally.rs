@@ -1,9 +1,7 @@
 //! The output of `put --from`: each outcome as it arrives, the totals at the end.
 
 use crate::args::format::Format;
-use crate::bulk::exit;
-use crate::bulk::exit::Codes;
-use crate::bulk::tally::write_report;
+use crate::bulk::tally::{Codes, bulk_exit, write_report};
 use crate::clock::Stopwatch;
 use crate::error::Error;
 use crate::model::bulk::text::{ReasonTally, put_summary};
@@ -233,7 +231,7 @@ impl PutTally {
         match stopped_by {
             Some(error) => Err(error),
             None => Ok(SubmitResult {
-                exit: exit::bulk_exit(&self.codes, sum.remaining, false),
+                exit: bulk_exit(&self.codes, sum.remaining, false),
                 jids: self.jids_for_caller.unwrap_or_default(),
             }),
         }

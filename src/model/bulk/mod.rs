@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
 use super::queue::RoundedSeconds;
+use crate::error::Kind;
 use crate::name::Name;
 
 /// Maximum number of jobs that one call of a command of the core changes or returns.
@@ -52,6 +53,22 @@ impl OutcomeCode {
                 ItemResult::Skipped
             }
             _ => ItemResult::Failed,
+        }
+    }
+
+    /// The kind of error for the outcome of a job, if only this job was named.
+    pub(crate) const fn error_kind(self) -> Kind {
+        match self {
+            OutcomeCode::Gone | OutcomeCode::MissingDependency => Kind::NotFound,
+            OutcomeCode::Invalid | OutcomeCode::Ok => Kind::Error,
+            OutcomeCode::Server => Kind::Server,
+            OutcomeCode::Unknown => Kind::OutcomeUnknown,
+            OutcomeCode::StateChanged
+            | OutcomeCode::Complete
+            | OutcomeCode::NotHolder
+            | OutcomeCode::HasDependents
+            | OutcomeCode::Cycle
+            | OutcomeCode::Exists => Kind::Conflict,
         }
     }
 }
