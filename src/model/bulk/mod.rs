@@ -161,7 +161,8 @@ impl From<&str> for OutcomeDetail {
     }
 }
 
-/// The outcome of one job of a bulk action: what the report lists, and what only its text needs.
+/// One job of a bulk action.
+// The doc comment is in the document. The fields that serde skips are for the text of the report.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct JobOutcome {
     /// The job's id
