@@ -1,13 +1,14 @@
 //! Burying: jobs that have not started become failed.
 
 use super::order;
-use super::{BulkAction, JobOutcome, SliceOutcome};
-use crate::command_line::CommandLine;
-use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkTableColumns, OutcomeCode, OutcomeDetail};
+use super::{BulkPlan, JobOutcome, SliceOutcome};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::bulk::{BulkTableColumns, OutcomeCode, OutcomeDetail, Verb};
 use crate::model::ending::FailureReason;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
+use crate::session::Session;
 
 pub(crate) const BURY: Verb = Verb {
     word: "bury",
@@ -42,36 +43,22 @@ pub(crate) fn refuse_running_or_ended(job: &JobSnapshot) -> Option<JobOutcome> {
     }
 }
 
-/// Fails jobs that have not started. `command_if_running` is the command that fails a running one, without the
-/// jid. The last job of a lane goes first: the bury of the first one would make the next one
-/// runnable, and that one would then differ from its snapshot.
-pub(crate) fn bury_action<'a>(
-    why: &'a FailureReason,
-    command_if_running: Option<&'a CommandLine>,
-) -> BulkAction<'a> {
-    let bury = BulkAction::new(&BURY, |core, slice| {
-        let replies = core.bury(slice.now, slice.note, slice.jobs, why);
-        SliceOutcome::from_replies(slice.jobs, replies, |job, ()| {
+/// Fails the jobs of a plan, which have not started. The last job of a lane goes first: the bury of the first one would
+/// make the next one runnable, and that one would then differ from its snapshot.
+pub(crate) fn bury_jobs(
+    mut plan: BulkPlan,
+    why: &FailureReason,
+    session: &mut Session,
+) -> Result<Exit, Error> {
+    let effects = format!("\n  their group becomes `{}`\n", why.group);
+    plan.ask_consent_or_print_plan(session, &effects)?;
+    plan.jobs = order::last_of_lane_first(plan.jobs, session.now(), session)?;
+    plan.change_in_slices(session, |core, now, note, jobs| {
+        let replies = core.bury(now, note, jobs, why);
+        SliceOutcome::from_replies(jobs, replies, |job, ()| {
             JobOutcome::done(&job.jid)
                 .with_state_after("failed")
                 .with_raw_reply(job.jid.as_bytes())
         })
-    });
-    bury.with_default_states(&NOT_STARTED)
-        .refuse_if(move |job| {
-            let outcome = refuse_running_or_ended(job)?
-                .with_already_as_asked(job.has_failed_in_group(&why.group));
-            let fail = command_if_running.filter(|_| job.has_stored_state("running"));
-            let fail = fail.and_then(|fail| {
-                let fail = fail.clone().with_name_argument(&job.jid);
-                fail.fill_sentence("fail it for its worker: {}")
-            });
-            Some(outcome.hint_if(fail))
-        })
-        .describe_effects(|_| format!("\n  their group becomes `{}`\n", why.group))
-        .with_step_after_consent(|plan, session| {
-            let jobs = std::mem::take(&mut plan.jobs);
-            plan.jobs = order::last_of_lane_first(jobs, session.now(), session)?;
-            Ok(())
-        })
+    })
 }

@@ -83,7 +83,7 @@ pub(crate) fn cancel_jobs(
     let running = std::mem::take(&mut plan.running);
     let named: HashSet<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
     let mut cascaded: HashSet<Name> = HashSet::new();
-    plan.run_in_slices(session, |core, now, jobs| {
+    plan.change_in_slices(session, |core, now, _, jobs| {
         let mut outcomes: Vec<JobOutcome> = Vec::with_capacity(jobs.len());
         let mut rest: Vec<&JobSnapshot> = jobs.iter().collect();
         loop {
@@ -110,7 +110,7 @@ pub(crate) fn cancel_jobs(
                 for jid in deleted.iter().filter(|jid| !in_call.contains(jid)) {
                     if cascaded.insert(jid.clone()) {
                         let mut outcome = JobOutcome::done(jid).with_raw_reply(jid.as_bytes());
-                        outcome.item.detail = Some(format!("waited for {}", job.jid).into());
+                        outcome.detail = Some(format!("waited for {}", job.jid).into());
                         outcome.cascaded = !named.contains(jid);
                         outcomes.push(outcome);
                     }
@@ -146,8 +146,8 @@ fn save_and_cancel(
         DependentsPolicy::Cancel => DependentsPolicy::Refuse,
         dependents => dependents,
     };
-    save.write_head_or_note_server_restart(session)?;
-    plan.run_in_slices(session, |core, now, jobs| {
+    save.ledger.write_head_or_note_server_restart(session)?;
+    plan.change_in_slices(session, |core, now, _, jobs| {
         let jobs: Vec<&JobSnapshot> = jobs.iter().collect();
         let (mut saved, mut outcomes) = match save.write_unchanged_jobs(core, now, &jobs) {
             Ok(saved) => saved,
@@ -369,5 +369,5 @@ fn show_cancel_dry_run(
             plan.question_table_and_effects(options, "")
         });
     }
-    plan.run_in_slices(session, |_, _, _| Ok(Vec::new()).into())
+    plan.change_in_slices(session, |_, _, _, _| SliceOutcome::default())
 }

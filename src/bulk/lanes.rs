@@ -113,20 +113,19 @@ impl BulkPlan {
         session: &mut Session,
     ) -> Result<(), Error> {
         let single = self.is_for_one_jid();
-        let Some(excluded) = self.excluded.first_mut().filter(|_| single) else {
+        let Some(outcome) = self.excluded.first_mut().filter(|_| single) else {
             return Ok(());
         };
-        let item = &excluded.outcome.item;
-        let state = item.state_before.as_ref().map(Name::as_bytes);
+        let state = outcome.state_before.as_ref().map(Name::as_bytes);
         if state != Some(b"depends") {
             return Ok(());
         }
-        let (jid, queue, now) = (item.jid.clone(), item.queue.clone(), session.now());
+        let (jid, queue, now) = (outcome.jid.clone(), outcome.queue.clone(), session.now());
         let edges = read_lane_dependencies(session.core()?, now, std::slice::from_ref(&jid))?;
         if let Some(edge) = edges.get(&jid) {
             let refusal = edge.lane_wait_outcome(&jid, queue.as_ref());
-            excluded.outcome.hint = refusal.hint;
-            excluded.outcome.item.detail = refusal.item.detail;
+            outcome.hint = refusal.hint;
+            outcome.detail = refusal.detail;
         }
         Ok(())
     }

@@ -1,21 +1,18 @@
 //! Changes of many jobs, in these steps: list, plan, confirm, change, report.
 //!
 //! A command reads its jobs and makes a [`BulkPlan`] of those that it may change. A job that it may not change is
-//! an error if only one job was named, else an item of the report. [`BulkPlan::run_in_slices`] changes up to
+//! an error if only one job was named, else an item of the report. [`BulkPlan::change_in_slices`] changes up to
 //! [`SLICE`] jobs at a time. It leaves a job as it is if the job has changed since the command read it.
 
 mod act;
 pub(crate) mod acting_worker;
-pub(crate) mod action;
 pub(crate) mod bury;
 pub(crate) mod cancel;
 pub(crate) mod checksum;
-pub(crate) mod exit;
 pub(crate) mod lanes;
 pub(crate) mod ledger;
 pub(crate) mod maxima;
 pub(crate) mod new_queues;
-mod options;
 mod order;
 mod outcome;
 pub(crate) mod pace;
@@ -24,13 +21,11 @@ pub(crate) mod requeue;
 pub(crate) mod restart;
 mod running;
 pub(crate) mod save;
-mod tally;
+pub(crate) mod tally;
 
-pub(crate) use action::{BulkAction, JobSlice};
-pub(crate) use options::BulkOptions;
-pub(crate) use outcome::{JobOutcome, SliceOutcome, failed_call_outcome};
+pub(crate) use crate::model::bulk::JobOutcome;
+pub(crate) use outcome::{SliceOutcome, failed_call_outcome};
 pub(crate) use plan::BulkPlan;
-pub(crate) use tally::BulkTally;
 
 /// Maximum number of jobs that are changed between two checks of the clock and of signals.
 pub(crate) const SLICE: usize = 200;

@@ -145,35 +145,3 @@ fn put_time_and_was_started(job: &Job) -> (Option<Moment>, bool) {
     let started = since.iter().any(|entry| entry.what.as_bytes() == b"popped");
     (put.and_then(|put| history[put].when), started)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_job_comes_after_its_dependents() {
-        let job = |jid: &str| JobSnapshot {
-            jid: jid.into(),
-            ..JobSnapshot::default()
-        };
-        let edges: Edges = [("a", vec!["b", "x"]), ("b", vec!["c"]), ("r", vec!["r"])]
-            .into_iter()
-            .map(|(jid, by)| (jid.into(), by.into_iter().map(Name::from).collect()))
-            .collect();
-        let jobs = ["a", "r", "b", "c"].map(job).to_vec();
-        let order: Vec<Name> = dependents_first(jobs, &edges)
-            .into_iter()
-            .map(|job| job.jid)
-            .collect();
-        assert_eq!(order, ["r", "c", "b", "a"].map(Name::from));
-        let cycle: Edges = [("a", vec!["b"]), ("b", vec!["a"])]
-            .into_iter()
-            .map(|(jid, by)| (jid.into(), by.into_iter().map(Name::from).collect()))
-            .collect();
-        let order: Vec<Name> = dependents_first(["a", "b"].map(job).to_vec(), &cycle)
-            .into_iter()
-            .map(|job| job.jid)
-            .collect();
-        assert_eq!(order, ["a", "b"].map(Name::from));
-    }
-}

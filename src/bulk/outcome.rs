@@ -1,56 +1,27 @@
-//! The outcome of one job: what the report lists, prints and counts. The outcome of a slice has one of each job.
+//! How the outcome of a job follows from the core's reply, and the outcomes of a slice.
 
 use std::collections::HashSet;
 
-use super::exit;
 use crate::core::api::guard::GuardReply;
 use crate::core::api::job_calls::{DoneOrRefused, PerJob};
 use crate::core::api::reconcile::LOST;
 use crate::error::{Error, JobChangeRefusal, Kind};
-use crate::model::bulk::{BulkItem, OutcomeCode, OutcomeDetail};
+use crate::model::bulk::{ItemResult, JobOutcome, OutcomeCode, OutcomeDetail};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
-
-#[derive(Clone, Debug)]
-pub(crate) struct JobOutcome {
-    pub item: BulkItem,
-    /// The next step after a refusal.
-    pub hint: Option<String>,
-    /// The cells of the table's row after the jid.
-    pub cells: Vec<Name>,
-    /// The reply that `qless-core` would give to its command of this name, for `-o raw`.
-    pub raw: Vec<u8>,
-    /// On which worker, and for how long, the job ran until it was cancelled.
-    pub running_on: Option<String>,
-    /// Whether the job itself was not given, but was changed because it depends on a given job.
-    pub cascaded: bool,
-    /// Whether the job needed no change, because it already was as the command would leave it.
-    pub as_asked: bool,
-}
-
-impl From<BulkItem> for JobOutcome {
-    fn from(item: BulkItem) -> JobOutcome {
-        JobOutcome {
-            item,
-            hint: None,
-            cells: Vec::new(),
-            raw: Vec::new(),
-            running_on: None,
-            cascaded: false,
-            as_asked: false,
-        }
-    }
-}
 
 impl JobOutcome {
     /// The outcome of a job that was changed.
     pub(crate) fn done(jid: &Name) -> JobOutcome {
-        BulkItem::new(jid, OutcomeCode::Ok).into()
+        JobOutcome::new(jid, OutcomeCode::Ok)
     }
 
     /// The outcome of a job that a dry run would change.
     pub(crate) fn planned(job: &JobSnapshot) -> JobOutcome {
-        JobOutcome::from(BulkItem::planned(&job.jid)).with_snapshot(job)
+        JobOutcome {
+            result: ItemResult::Planned,
+            ..JobOutcome::done(&job.jid).with_snapshot(job)
+        }
     }
 
     /// The outcome of a job that was not changed. `why` ends a sentence about the job.
@@ -59,7 +30,10 @@ impl JobOutcome {
         code: OutcomeCode,
         why: impl Into<OutcomeDetail>,
     ) -> JobOutcome {
-        BulkItem::new(jid, code).with_detail(why).into()
+        JobOutcome {
+            detail: Some(why.into()),
+            ..JobOutcome::new(jid, code)
+        }
     }
 
     /// The outcome of a job that does not exist.
@@ -154,13 +128,13 @@ impl JobOutcome {
 
     /// Sets the queue and the state that the job had before the change.
     pub(crate) fn with_snapshot(mut self, job: &JobSnapshot) -> JobOutcome {
-        self.item.queue = job.queue.clone();
-        self.item.state_before = Some(job.state.clone()).filter(|state| !state.is_empty());
+        self.queue = job.queue.clone();
+        self.state_before = Some(job.state.clone()).filter(|state| !state.is_empty());
         self
     }
 
     pub(crate) fn with_state_after(mut self, state: &str) -> JobOutcome {
-        self.item.state_after = Some(state.into());
+        self.state_after = Some(state.into());
         self
     }
 
@@ -195,13 +169,13 @@ impl JobOutcome {
 
     /// The refusal of a job as the error of a command that named only this job.
     pub(crate) fn to_error(&self, verb: &str) -> Error {
-        let jid = &self.item.jid;
-        let message = match (self.item.code, &self.item.detail) {
+        let jid = &self.jid;
+        let message = match (self.code, &self.detail) {
             (OutcomeCode::Gone, _) => format!("job `{jid}` does not exist"),
             (_, Some(why)) => format!("cannot {verb} `{jid}`: {why}"),
             (code, None) => format!("cannot {verb} `{jid}`: {}", code.into_str()),
         };
-        let error = Error::new(exit::error_kind(self.item.code), message).about_jid(jid);
+        let error = Error::new(self.code.error_kind(), message).about_jid(jid);
         match &self.hint {
             Some(hint) => error.hint(hint),
             None => error,
@@ -267,7 +241,7 @@ impl SliceOutcome {
     /// Adds an outcome for each job that has none, from the error that stopped the slice.
     pub(super) fn add_missing_outcomes(&mut self, jobs: &[JobSnapshot], error: &Error) {
         let outcomes = self.outcomes.iter();
-        let known: HashSet<Name> = outcomes.map(|outcome| outcome.item.jid.clone()).collect();
+        let known: HashSet<Name> = outcomes.map(|outcome| outcome.jid.clone()).collect();
         let missing = jobs.iter().filter(|job| !known.contains(&job.jid));
         self.outcomes
             .extend(missing.map(|job| failed_call_outcome(job, error)));

@@ -1,14 +1,15 @@
 //! The plan: the jobs to change, the jobs that are excluded, and the question before the action.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
+use super::ledger::{Ledger, LedgerHead};
 use super::new_queues;
 use super::restart::RestartWatch;
 use super::running::RunningJobs;
-use super::{BulkAction, BulkOptions, JobOutcome, SLICE, SliceOutcome};
-use crate::args::shared::{
-    BulkFlags, JobTargets, RequireExistingQueueFlag, Selector, SpreadOverTimeFlag,
-};
+use super::{JobOutcome, SLICE, SliceOutcome};
+use crate::args::format::Format;
+use crate::args::shared::{BulkFlags, JobTargets, RequireExistingQueueFlag, Selector};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::JOBS_PER_READ;
 use crate::core::call::Core;
@@ -16,44 +17,47 @@ use crate::error::Error;
 use crate::input::jids;
 use crate::input::jids::GivenJids;
 use crate::model::bulk::text::plan_by_queue_and_state;
-use crate::model::bulk::{BulkItem, BulkReport, ItemResult, OutcomeCode};
+use crate::model::bulk::{BulkReport, ItemResult, OutcomeCode, Verb};
+use crate::model::jid_list;
 use crate::model::job::{Job, State};
 use crate::model::job_snapshot::{FieldInterner, JobSnapshot};
 use crate::name::Name;
 use crate::select;
 use crate::select::MisplacedFailureEntry;
-use crate::session::Session;
+use crate::session::{Session, actor};
 use crate::text::{format_count, format_duration};
 use crate::view::RenderOptions;
+
+/// Maximum length of a note in the core, in bytes.
+const LONGEST_NOTE: usize = 4096;
 
 /// Maximum number of misplaced entries of failure lists that notes name one by one.
 const NAMED_ENTRIES: usize = 10;
 
-/// The jobs that a command may change, and the outcomes of the others.
+/// A verb, the jobs that it may change, and the outcomes of the others.
 #[derive(Debug)]
 pub(crate) struct BulkPlan {
-    pub(super) options: BulkOptions,
-    pub(super) targeting: TargetSource,
-    pub(super) excluded: Vec<ExcludedJob>,
+    pub(super) verb: &'static Verb,
+    pub(crate) flags: BulkFlags,
+    /// The note that each changed job gets in its history.
+    pub(crate) note: Vec<u8>,
+    /// The file of `--report`.
+    pub(super) ledger: Option<Ledger>,
     /// The jobs that an earlier run with the same report has done.
+    done_by_earlier_runs: HashSet<Name>,
+    pub(super) targeting: TargetSource,
+    pub(super) excluded: Vec<JobOutcome>,
+    /// The number of jobs of the plan before the first excluded job that counts as failed, in the order given.
+    pub(super) jobs_before_first_failure: Option<usize>,
+    /// The outcomes of given jobs that an earlier run has done.
     pub(super) already_done: Vec<JobOutcome>,
-    pub(super) jobs: Vec<JobSnapshot>,
+    pub(crate) jobs: Vec<JobSnapshot>,
     /// The dependents that would be cancelled with the jobs. The plan has them only for a dry run or a question.
     pub(super) cascaded_dependents: Vec<JobSnapshot>,
     /// On which workers the jobs run, if the action shows that.
     pub(super) running: RunningJobs,
     /// The time over which the jobs are to run.
-    pub(super) spread: Duration,
-    /// The lines of the question about a queue that does not exist yet.
-    pub(super) queue_lines: String,
-}
-
-/// A job that the plan does not change.
-#[derive(Debug)]
-pub(super) struct ExcludedJob {
-    pub outcome: JobOutcome,
-    /// The number of jobs before this one, in the order given, that are not excluded.
-    pub preceding: usize,
+    pub(crate) spread: Duration,
 }
 
 /// How the jobs of a plan were given.
@@ -68,137 +72,167 @@ pub(super) enum TargetSource {
 }
 
 impl BulkPlan {
-    /// Connects to the server, and plans an action for the jobs that are named or selected.
-    pub(crate) fn connect_and_plan(
+    /// A plan without jobs. Validates the flags, and reads the report of an earlier run. Needs no connection.
+    pub(crate) fn without_jobs(
+        session: &Session,
+        verb: &'static Verb,
+        flags: &BulkFlags,
+    ) -> Result<BulkPlan, Error> {
+        session.ui.require_format(if verb.raw {
+            &[Format::Jid, Format::Raw]
+        } else {
+            &[Format::Jid]
+        })?;
+        let reason = flags.reason.as_ref();
+        let note = actor::history_note(verb.word, reason);
+        if note.len() > LONGEST_NOTE {
+            let reason_length = reason.map_or(0, |reason| reason.as_bytes().len());
+            let max_bytes = LONGEST_NOTE - (note.len() - reason_length);
+            return Err(Error::usage(format!(
+                "`--reason` is too long; the maximum is {max_bytes} bytes"
+            )));
+        }
+        let mut done_by_earlier_runs = HashSet::new();
+        let ledger = match &flags.report {
+            Some(path) => {
+                let head = LedgerHead::new("report", session)?;
+                let take =
+                    |line: &[u8]| jid_if_done(line).map(|jid| done_by_earlier_runs.extend(jid));
+                Some(Ledger::open(
+                    &session.member_file_path(path),
+                    head,
+                    flags.dry_run,
+                    take,
+                )?)
+            }
+            None => None,
+        };
+        Ok(BulkPlan {
+            verb,
+            flags: flags.clone(),
+            note,
+            ledger,
+            done_by_earlier_runs,
+            targeting: TargetSource::Jids,
+            excluded: Vec::new(),
+            jobs_before_first_failure: None,
+            already_done: Vec::new(),
+            jobs: Vec::new(),
+            cascaded_dependents: Vec::new(),
+            running: RunningJobs::default(),
+            spread: Duration::ZERO,
+        })
+    }
+
+    /// Connects to the server, and plans an action for the jobs that are named or selected. A job that `refuse` refuses
+    /// is excluded. A selector without a state means jobs in one of `states`.
+    pub(crate) fn of_targets(
         session: &mut Session,
-        action: &BulkAction,
+        verb: &'static Verb,
         flags: &BulkFlags,
         targets: &JobTargets,
-    ) -> Result<BulkPlan, Error> {
-        targets.require_either_jids_or_selector()?;
-        let options = BulkOptions::new(session, action.verb, flags)?;
-        let jids = jids::read_jids(&mut session.input(), &targets.jids)?;
-        BulkPlan::connect_and_plan_with_jids(session, options, action, targets, &jids)
-    }
-
-    /// Plans an action for jids that were read already.
-    pub(crate) fn connect_and_plan_with_jids(
-        session: &mut Session,
-        options: BulkOptions,
-        action: &BulkAction,
-        targets: &JobTargets,
-        jids: &GivenJids,
-    ) -> Result<BulkPlan, Error> {
-        BulkPlan::from_targets(
-            session,
-            options,
-            (targets, jids),
-            action.states,
-            &action.refuse,
-        )
-    }
-
-    /// A plan for the jobs that are named or selected, in which the jobs that `refuse` refuses are excluded. A
-    /// selector without a state means jobs in one of `states`.
-    pub(crate) fn from_targets(
-        session: &mut Session,
-        options: BulkOptions,
-        (targets, jids): (&JobTargets, &GivenJids),
         states: &[State],
         refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
     ) -> Result<BulkPlan, Error> {
         targets.require_either_jids_or_selector()?;
+        let mut plan = BulkPlan::without_jobs(session, verb, flags)?;
+        let given = jids::read_jids(&mut session.input(), &targets.jids)?;
+        plan.add_targets(session, targets, &given, states, refuse)?;
+        Ok(plan)
+    }
+
+    /// As [`BulkPlan::of_targets`], for jids that were read already.
+    pub(crate) fn add_targets(
+        &mut self,
+        session: &mut Session,
+        targets: &JobTargets,
+        given: &GivenJids,
+        states: &[State],
+        refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
+    ) -> Result<(), Error> {
+        targets.require_either_jids_or_selector()?;
         let selector = targets.selector.with_default_states(states)?;
         let now = session.connect()?;
         if targets.jids.is_empty() {
-            BulkPlan::from_selector(session, now, options, &selector, refuse)
+            self.add_selected_jobs(session, now, &selector, refuse)
         } else {
-            BulkPlan::from_jids(session, now, options, jids, refuse)
+            self.add_named_jobs(session, now, given, refuse)
         }
     }
 
-    /// A plan for the jobs that are named.
-    pub(crate) fn from_jids(
+    pub(crate) fn add_named_jobs(
+        &mut self,
         session: &mut Session,
         now: Moment,
-        options: BulkOptions,
         given: &GivenJids,
         refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
-    ) -> Result<BulkPlan, Error> {
+    ) -> Result<(), Error> {
         session.ui.check_columns::<BulkReport>()?;
-        let targeting = match given {
+        self.targeting = match given {
             GivenJids::One(_) => TargetSource::OneJid,
             GivenJids::Many(_) => TargetSource::Jids,
         };
-        let mut plan = BulkPlan::new(options, targeting);
         for jids in given.jids().chunks(JOBS_PER_READ) {
             let snapshots = session.core()?.job_snapshots(now, jids)?;
             for (jid, snapshot) in jids.iter().zip(snapshots) {
                 match snapshot {
-                    _ if plan.skip_if_done(jid) => {}
-                    None => plan.exclude(JobOutcome::gone(jid)),
+                    _ if self.skip_if_done(jid) => {}
+                    None => self.exclude(JobOutcome::gone(jid)),
                     Some(job) => match refuse(&job) {
-                        None => plan.jobs.push(job),
-                        Some(outcome) => plan.exclude(outcome.with_snapshot(&job)),
+                        None => self.jobs.push(job),
+                        Some(outcome) => self.exclude(outcome.with_snapshot(&job)),
                     },
                 }
             }
         }
-        Ok(plan)
+        Ok(())
     }
 
-    /// A plan for the jobs that a selector selects. Misplaced entries of failure lists are excluded and reported in
-    /// notes.
-    pub(crate) fn from_selector(
+    /// Adds the jobs that a selector selects. Misplaced entries of failure lists are excluded and reported in notes.
+    pub(crate) fn add_selected_jobs(
+        &mut self,
         session: &mut Session,
         now: Moment,
-        options: BulkOptions,
         selector: &Selector,
         refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
-    ) -> Result<BulkPlan, Error> {
+    ) -> Result<(), Error> {
         session.ui.check_columns::<BulkReport>()?;
+        self.targeting = TargetSource::Selector;
         let restarts = RestartWatch::begin_without_support_note(session.core()?)?;
         let (mut jobs, misplaced) = select::read_snapshots(session, now, selector)?;
         restarts.refuse_jobs_listed_before_a_loss(&jobs, session.core()?)?;
-        let mut plan = BulkPlan::new(options, TargetSource::Selector);
         // The list is filtered in place: it may hold a million jobs.
         let mut preceding = 0;
         jobs.retain(|job| {
-            if plan.skip_if_done(&job.jid) {
+            if self.skip_if_done(&job.jid) {
                 return false;
             }
             let Some(outcome) = refuse(job) else {
                 preceding += 1;
                 return true;
             };
-            let outcome = outcome.with_snapshot(job);
-            plan.excluded.push(ExcludedJob { outcome, preceding });
+            self.exclude_after(preceding, outcome.with_snapshot(job));
             false
         });
-        plan.jobs = jobs;
+        self.jobs = jobs;
         for entry in &misplaced {
-            plan.exclude(misplaced_outcome(entry));
+            self.exclude(misplaced_outcome(entry));
         }
         note_misplaced(&misplaced, session);
-        Ok(plan)
+        Ok(())
     }
 
-    /// Makes a plan of the jobs of a file. The other jobs of the file are excluded with these outcomes.
-    pub(crate) fn from_file(
-        options: BulkOptions,
-        jobs: Vec<JobSnapshot>,
-        excluded: Vec<JobOutcome>,
-    ) -> BulkPlan {
-        let mut plan = BulkPlan::new(options, TargetSource::File);
+    /// Adds the jobs of a file. The other jobs of the file are excluded with these outcomes.
+    pub(crate) fn add_jobs_of_file(&mut self, jobs: Vec<JobSnapshot>, excluded: Vec<JobOutcome>) {
+        self.targeting = TargetSource::File;
         for outcome in excluded {
-            plan.exclude(outcome);
+            self.exclude(outcome);
         }
         for job in jobs {
-            if !plan.skip_if_done(&job.jid) {
-                plan.jobs.push(job);
+            if !self.skip_if_done(&job.jid) {
+                self.jobs.push(job);
             }
         }
-        plan
     }
 
     /// Excludes the jobs that the calls of a dry run refuse. `dry_change` gives one outcome for each job, in order.
@@ -218,7 +252,7 @@ impl BulkPlan {
             }
             // By position: a job and a recurring job of an archive may share a jid.
             for (job, outcome) in slice.iter().zip(said.outcomes) {
-                match outcome.item.result {
+                match outcome.result {
                     ItemResult::Done => self.jobs.push(job.clone()),
                     _ => self.exclude(outcome),
                 }
@@ -229,45 +263,29 @@ impl BulkPlan {
         Ok(())
     }
 
-    fn new(options: BulkOptions, targeting: TargetSource) -> BulkPlan {
-        BulkPlan {
-            options,
-            targeting,
-            excluded: Vec::new(),
-            already_done: Vec::new(),
-            jobs: Vec::new(),
-            cascaded_dependents: Vec::new(),
-            running: RunningJobs::default(),
-            spread: Duration::ZERO,
-            queue_lines: String::new(),
-        }
-    }
-
-    /// Spreads the starts of the jobs evenly over a time, if the flag was given.
-    pub(crate) fn spread_starts(self, flag: &SpreadOverTimeFlag) -> BulkPlan {
-        BulkPlan {
-            spread: flag.spread.unwrap_or_default(),
-            ..self
-        }
+    /// Whether an earlier run of the same command began the report.
+    pub(crate) fn continues_earlier_report(&self) -> bool {
+        self.ledger
+            .as_ref()
+            .is_some_and(Ledger::continues_earlier_run)
     }
 
     /// Whether some of the jobs do not exist.
     pub(crate) fn has_missing_jobs(&self) -> bool {
-        let mut outcomes = self.excluded.iter().map(|excluded| &excluded.outcome);
-        outcomes.any(|outcome| outcome.item.code == OutcomeCode::Gone)
+        let mut excluded = self.excluded.iter();
+        excluded.any(|outcome| outcome.code == OutcomeCode::Gone)
     }
 
     /// Puts excluded jobs that do not exist back into the plan if `has_trace` finds something left of them to change.
     pub(crate) fn readmit_missing(&mut self, has_trace: impl Fn(&Name) -> bool) {
-        for excluded in std::mem::take(&mut self.excluded) {
-            let item = &excluded.outcome.item;
-            if item.code == OutcomeCode::Gone && has_trace(&item.jid) {
+        for outcome in std::mem::take(&mut self.excluded) {
+            if outcome.code == OutcomeCode::Gone && has_trace(&outcome.jid) {
                 self.jobs.push(JobSnapshot {
-                    jid: excluded.outcome.item.jid,
+                    jid: outcome.jid,
                     ..JobSnapshot::default()
                 })
             } else {
-                self.excluded.push(excluded)
+                self.excluded.push(outcome)
             }
         }
     }
@@ -279,25 +297,33 @@ impl BulkPlan {
     }
 
     pub(super) fn exclude(&mut self, outcome: JobOutcome) {
-        let preceding = self.jobs.len();
-        self.excluded.push(ExcludedJob { outcome, preceding });
+        self.exclude_after(self.jobs.len(), outcome);
+    }
+
+    /// Excludes a job that comes after `preceding` jobs of the plan, in the order given.
+    fn exclude_after(&mut self, preceding: usize, outcome: JobOutcome) {
+        if outcome.result == ItemResult::Failed {
+            self.jobs_before_first_failure.get_or_insert(preceding);
+        }
+        self.excluded.push(outcome);
     }
 
     /// Whether an earlier run with this report file has done the job. Such a job is added to `already_done`.
     fn skip_if_done(&mut self, jid: &Name) -> bool {
-        let done = self.options.already_done.contains(jid);
-        if let (true, Some(ledger)) = (done, &self.options.ledger) {
-            let mut item = BulkItem::new(jid, OutcomeCode::Ok);
-            item.result = ItemResult::Skipped;
+        let done = self.done_by_earlier_runs.contains(jid);
+        if let (true, Some(ledger)) = (done, &self.ledger) {
             let why = format!("done already, as `{}` tells", ledger.display_path());
-            self.already_done.push(item.with_detail(why).into());
+            self.already_done.push(JobOutcome {
+                result: ItemResult::Skipped,
+                ..JobOutcome::refused(jid, OutcomeCode::Ok, why)
+            });
         }
         done
     }
 
     /// Asks for consent to change selected jobs, and in a protected context several named ones; a dry run prints the
     /// plan instead. A single named job needs no question. `more` is shown below the jobs.
-    pub(super) fn ask_consent_or_print_plan(
+    pub(crate) fn ask_consent_or_print_plan(
         &self,
         session: &mut Session,
         more: &str,
@@ -305,7 +331,7 @@ impl BulkPlan {
         if !self.needs_consent_or_printed_plan(session) {
             return Ok(());
         }
-        let verb = self.options.verb.infinitive;
+        let verb = self.verb.infinitive;
         let jobs = self.describe_count_and_state(self.jobs.len());
         let what = format!("{verb} {jobs} on {}", session.server_label_and_address()?);
         let details =
@@ -329,24 +355,23 @@ impl BulkPlan {
         asks && !self.jobs.is_empty()
     }
 
-    /// Adds a line about a queue that does not exist yet to the question, or prints it as a note if no question is
-    /// asked. With `--existing-queue`, refuses the queue.
+    /// The lines of the question about a queue that does not exist yet. If no question is asked, prints them as notes
+    /// instead. With `--existing-queue`, refuses the queue.
     pub(crate) fn note_or_refuse_new_queue(
-        mut self,
+        &self,
         queue: Option<&Name>,
         flag: RequireExistingQueueFlag,
         session: &mut Session,
-    ) -> Result<BulkPlan, Error> {
+    ) -> Result<String, Error> {
         let now = session.now();
         let queues = queue.map_or(&[][..], std::slice::from_ref);
         let questions = session.ui.needs_question() && session.ui.can_ask();
         if !self.needs_consent_or_printed_plan(session) || !(self.is_dry_run() || questions) {
             new_queues::note_or_refuse_new_queues(queues, flag, self.is_dry_run(), now, session)?;
-            return Ok(self);
+            return Ok(String::new());
         }
         let lines = new_queues::describe_or_refuse_new_queues(queues, flag, true, now, session)?;
-        self.queue_lines = lines.iter().map(|line| format!("  {line}\n")).collect();
-        Ok(self)
+        Ok(lines.iter().map(|line| format!("  {line}\n")).collect())
     }
 
     /// `1,204 failed jobs`; without the state if the jobs are in several.
@@ -381,7 +406,7 @@ impl BulkPlan {
             let time = format_duration(self.spread.as_secs_f64());
             pace.push(format!("  they run one after the other, over {time}\n"));
         }
-        if let Some(rate) = self.options.rate {
+        if let Some(rate) = self.flags.rate {
             pace.push(format!("  at most {rate}\n"));
         }
         if more.is_empty() && !pace.is_empty() {
@@ -395,28 +420,33 @@ impl BulkPlan {
         self.targeting == TargetSource::OneJid
     }
 
-    /// Whether no job is left to change.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.jobs.is_empty()
-    }
-
     pub(crate) fn is_dry_run(&self) -> bool {
-        self.options.dry_run
-    }
-
-    /// The note that each changed job gets in its history.
-    pub(crate) fn history_note(&self) -> Vec<u8> {
-        self.options.note.clone()
+        self.flags.dry_run
     }
 
     /// If only one job was named and it is excluded, fails with its refusal.
     pub(crate) fn refuse_single_excluded(&self) -> Result<(), Error> {
         match self.excluded.first() {
-            Some(ExcludedJob { outcome, .. }) if self.is_for_one_jid() => {
-                Err(outcome.to_error(self.options.verb.infinitive))
-            }
+            Some(outcome) if self.is_for_one_jid() => Err(outcome.to_error(self.verb.infinitive)),
             _ => Ok(()),
         }
+    }
+}
+
+/// The jid of a line of a report, if the job was done.
+fn jid_if_done(line: &[u8]) -> Result<Option<Name>, String> {
+    #[derive(serde::Deserialize)]
+    struct OutcomeLine {
+        result: String,
+    }
+    let fields: OutcomeLine = match serde_json::from_slice(line) {
+        Ok(fields) => fields,
+        Err(_) => return Err("this is not the outcome of a job".to_string()),
+    };
+    if fields.result == ItemResult::Done.into_str() {
+        jid_list::read_jid_line(line)
+    } else {
+        Ok(None)
     }
 }
 

@@ -46,8 +46,8 @@ impl RunningJobs {
 
     /// Adds the worker and the run time of a running job to its outcome.
     pub(super) fn add_run_details(&self, mut outcome: JobOutcome) -> JobOutcome {
-        if let Some(place) = self.places.get(&outcome.item.jid) {
-            outcome.item.detail = Some(format!("running {place}").into());
+        if let Some(place) = self.places.get(&outcome.jid) {
+            outcome.detail = Some(format!("running {place}").into());
             outcome.running_on = Some(place.clone());
         }
         outcome

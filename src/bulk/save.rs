@@ -22,7 +22,7 @@ use crate::session::actor;
 /// The file of `cancel --save`, which has the format of an export.
 #[derive(Debug)]
 pub(crate) struct CancelSaveFile {
-    ledger: Ledger,
+    pub(super) ledger: Ledger,
     reason: Option<Name>,
 }
 
@@ -37,14 +37,6 @@ impl CancelSaveFile {
         let head = LedgerHead::new("export", session)?.with_export_start(session.now());
         let ledger = Ledger::open(&session.member_file_path(path), head, dry_run, |_| Ok(()))?;
         Ok(CancelSaveFile { ledger, reason })
-    }
-
-    /// Writes the first line.
-    pub(crate) fn write_head_or_note_server_restart(
-        &mut self,
-        session: &mut Session,
-    ) -> Result<(), Error> {
-        self.ledger.write_head_or_note_server_restart(session)
     }
 
     /// Writes jobs to the file. Returns the jobs that may be deleted now, and the outcomes of the others.
@@ -172,27 +164,4 @@ fn leaves_first(roots: &[Name], below: impl Fn(&Name) -> Vec<Name>) -> Vec<Name>
         }
     }
     order
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_tree_is_returned_leaves_first() {
-        let below = |jid: &Name| {
-            let below: &[&str] = match jid.as_str().unwrap() {
-                "a" => &["b", "c"],
-                "b" => &["d"],
-                "c" => &["d"],
-                "x" => &["y"],
-                "y" => &["x"],
-                _ => &[],
-            };
-            below.iter().map(|jid| Name::from(*jid)).collect()
-        };
-        let order = leaves_first(&["a", "d", "x", "b"].map(Name::from), below);
-        let order: Vec<&str> = order.iter().filter_map(Name::as_str).collect();
-        assert_eq!(order, ["d", "c", "b", "a", "y", "x"]);
-    }
 }

@@ -1,25 +1,30 @@
-//! The output of a bulk action: each job as it happens, the totals at the end.
+//! The record and the output of a bulk action: each job as it happens, the totals at the end.
 
 use super::JobOutcome;
-use super::exit;
-use super::exit::Codes;
+use super::ledger::Ledger;
 use super::plan::TargetSource;
 use crate::args::format::Format;
 use crate::clock::Stopwatch;
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::model::bulk::Verb;
 use crate::model::bulk::text::{
     NAMED, ReasonTally, bulk_summary, count_and_first_names, done_or_planned_sentence,
 };
-use crate::model::bulk::{BulkReport, BulkRow, BulkTableColumns, BulkTotals, ItemResult};
+use crate::model::bulk::{
+    BulkReport, BulkRow, BulkTableColumns, BulkTotals, ItemResult, OutcomeCode,
+};
+use crate::model::job_snapshot::JobSnapshot;
 use crate::model::queue::RoundedSeconds;
+use crate::session::Session;
 use crate::text::format_count;
 use crate::ui::Ui;
 use crate::view::json;
 
-/// Counts the outcomes and writes them.
-pub(crate) struct BulkTally {
+/// Counts the outcomes and writes them: to the report file first, then to the streams.
+pub(super) struct BulkTally {
+    /// The file of `--report`. A dry run does not write it.
+    ledger: Option<Ledger>,
     verb: &'static Verb,
     targeting: TargetSource,
     /// Whether the document also lists the jobs that were changed.
@@ -42,31 +47,28 @@ pub(crate) struct BulkTally {
     as_asked: usize,
 }
 
-/// The last line of `-o ndjson`.
-#[derive(serde::Serialize)]
-struct BulkSummaryLine<'a> {
-    summary: &'a BulkTotals,
-}
-
 impl BulkTally {
     pub(super) fn new(
-        ui: &Ui,
+        session: &Session,
         verb: &'static Verb,
         targeting: TargetSource,
-        sum: BulkTotals,
-        stopwatch: Stopwatch,
+        dry_run: bool,
+        matched: usize,
+        ledger: Option<Ledger>,
     ) -> BulkTally {
+        let ui = &session.ui;
         BulkTally {
+            ledger,
             verb,
             targeting,
             all: targeting == TargetSource::OneJid
                 || ui.is_verbose()
-                || (sum.dry_run && ui.format() != Format::Table),
-            stopwatch,
+                || (dry_run && ui.format() != Format::Table),
+            stopwatch: session.clock().start_stopwatch(),
             codes: Codes::default(),
             reasons: ReasonTally::default(),
             doc: BulkReport {
-                sum: sum.in_context(ui.context_name()),
+                sum: BulkTotals::new(verb.word, dry_run, matched).in_context(ui.context_name()),
                 items: Vec::new(),
                 table_columns: verb.table_columns,
                 rows: Vec::new(),
@@ -80,67 +82,106 @@ impl BulkTally {
         }
     }
 
+    /// Begins the report file.
+    pub(super) fn begin_ledger(&mut self, session: &mut Session) -> Result<(), Error> {
+        match &mut self.ledger {
+            Some(ledger) => ledger.write_head_or_note_server_restart(session),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds an outcome to the report file only.
+    pub(super) fn add_to_ledger(&mut self, outcome: &JobOutcome) -> Result<(), Error> {
+        if let Some(ledger) = &mut self.ledger {
+            ledger.add_line(&json::compact_line(outcome).map_err(Error::internal)?);
+        }
+        Ok(())
+    }
+
+    /// Writes the jobs that are about to be changed to the report file, and reserves disk space for their outcomes.
+    pub(super) fn write_planned_and_reserve_space(
+        &mut self,
+        jobs: &[JobSnapshot],
+    ) -> Result<(), Error> {
+        for job in jobs {
+            self.add_to_ledger(&JobOutcome::planned(job))?;
+        }
+        match &mut self.ledger {
+            Some(ledger) => ledger.flush_and_reserve_space(),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn flush_ledger(&mut self) -> Result<(), Error> {
+        match &mut self.ledger {
+            Some(ledger) => ledger.flush(),
+            None => Ok(()),
+        }
+    }
+
+    /// Records the outcome of one job in the report file, and counts and writes it.
+    pub(super) fn record_outcome(&mut self, ui: &mut Ui, outcome: JobOutcome) -> Result<(), Error> {
+        self.add_to_ledger(&outcome)?;
+        self.count_and_write_if_listed(ui, outcome)
+    }
+
     pub(super) fn is_for_one_jid(&self) -> bool {
         self.targeting == TargetSource::OneJid
     }
 
     /// How many jobs were changed.
-    pub(crate) fn done_count(&self) -> usize {
+    pub(super) fn done_count(&self) -> usize {
         self.doc.sum.done
     }
 
     /// Counts one given job that was deleted before this command changed it. Deleted dependents are not counted.
-    pub(crate) fn count_vanished_given_job(&mut self) {
+    pub(super) fn count_vanished_given_job(&mut self) {
         self.vanished += 1;
     }
 
     /// Counts one job, and writes it if the format lists each job as it happens.
-    pub(crate) fn count_and_write_if_listed(
+    pub(super) fn count_and_write_if_listed(
         &mut self,
         ui: &mut Ui,
         outcome: JobOutcome,
     ) -> Result<(), Error> {
-        let JobOutcome {
-            item,
-            cells,
-            raw,
-            running_on,
-            cascaded,
-            as_asked,
-            ..
-        } = outcome;
         let sum = &mut self.doc.sum;
-        match item.result {
+        match outcome.result {
             ItemResult::Done => sum.done += 1,
             ItemResult::Skipped => sum.skipped += 1,
             ItemResult::Failed => sum.failed += 1,
             ItemResult::Planned => {}
         }
-        sum.matched += usize::from(cascaded);
-        self.as_asked += usize::from(as_asked);
-        *self.codes.entry((item.result, item.code)).or_default() += 1;
-        let changed = matches!(item.result, ItemResult::Done | ItemResult::Planned);
+        sum.matched += usize::from(outcome.cascaded);
+        self.as_asked += usize::from(outcome.as_asked);
+        *self
+            .codes
+            .entry((outcome.result, outcome.code))
+            .or_default() += 1;
+        let changed = matches!(outcome.result, ItemResult::Done | ItemResult::Planned);
         if !changed {
-            self.reasons.count_item_reason(&item);
+            self.reasons.count_outcome_reason(&outcome);
         }
-        if self.is_for_one_jid() && !cascaded {
-            self.sentence = done_or_planned_sentence(self.verb, &item);
+        if self.is_for_one_jid() && !outcome.cascaded {
+            self.sentence = done_or_planned_sentence(self.verb, &outcome);
         }
-        self.cascaded += usize::from(cascaded);
-        if let (ItemResult::Done, Some(place)) = (item.result, running_on) {
+        self.cascaded += usize::from(outcome.cascaded);
+        if let (ItemResult::Done, Some(place)) = (outcome.result, &outcome.running_on) {
             self.ran += 1;
             if self.running.len() < NAMED {
-                self.running.push(format!("{} {place}", item.jid));
+                self.running.push(format!("{} {place}", outcome.jid));
             }
         }
         match ui.format() {
-            Format::Ndjson => ui.write_bytes(&json::compact_line(&item).map_err(Error::internal)?),
-            Format::Jid if changed => ui.write_unambiguous_jids(&[&item.jid]),
-            Format::Raw if item.result == ItemResult::Done && !raw.is_empty() => {
-                ui.write_verbatim_unless_terminal(&[raw.as_slice(), b"\n"].concat())
+            Format::Ndjson => {
+                ui.write_bytes(&json::compact_line(&outcome).map_err(Error::internal)?)
+            }
+            Format::Jid if changed => ui.write_unambiguous_jids(&[&outcome.jid]),
+            Format::Raw if outcome.result == ItemResult::Done && !outcome.raw.is_empty() => {
+                ui.write_verbatim_unless_terminal(&[outcome.raw.as_slice(), b"\n"].concat())
             }
             Format::Json if self.all || !changed => {
-                self.doc.items.push(item);
+                self.doc.items.push(outcome);
                 Ok(())
             }
             Format::Table => {
@@ -150,11 +191,13 @@ impl BulkTally {
                         changed && self.doc.rows.len() < NAMED
                     }
                     BulkTableColumns::Jids => changed,
-                    _ => item.result == ItemResult::Done,
+                    _ => outcome.result == ItemResult::Done,
                 };
                 if listed {
-                    let jid = item.jid;
-                    self.doc.rows.push(BulkRow { jid, cells });
+                    self.doc.rows.push(BulkRow {
+                        jid: outcome.jid,
+                        cells: outcome.cells,
+                    });
                 }
                 Ok(())
             }
@@ -163,7 +206,7 @@ impl BulkTally {
     }
 
     /// Writes the totals. Returns the exit code, or the error that stopped the action.
-    pub(crate) fn write_totals(
+    pub(super) fn write_totals(
         mut self,
         ui: &mut Ui,
         remaining: usize,
@@ -174,16 +217,7 @@ impl BulkTally {
         }
         self.doc.sum.remaining = remaining;
         self.doc.sum.elapsed_s = RoundedSeconds(self.stopwatch.elapsed_seconds());
-        match ui.format() {
-            Format::Json | Format::Table => ui.show(&self.doc)?,
-            Format::Ndjson => {
-                let line = BulkSummaryLine {
-                    summary: &self.doc.sum,
-                };
-                ui.write_bytes(&json::compact_line(&line).map_err(Error::internal)?)?;
-            }
-            Format::Jid | Format::Raw => {}
-        }
+        write_report(ui, &self.doc)?;
         if self.is_for_one_jid() && self.cascaded > 0 {
             let jobs = format_count(self.cascaded as u64, "job", "jobs");
             let waited = match (self.doc.sum.dry_run, self.cascaded) {
@@ -230,7 +264,7 @@ impl BulkTally {
                 let named = matches!(self.targeting, TargetSource::OneJid | TargetSource::Jids);
                 let total: usize = self.codes.values().sum();
                 let refused = named && self.as_asked < total;
-                Ok(exit::bulk_exit(&self.codes, remaining, refused))
+                Ok(bulk_exit(&self.codes, remaining, refused))
             }
         }
     }
@@ -255,6 +289,112 @@ impl BulkTally {
             format!("  the first {listed} jids are listed; `-v` or `-o ndjson` lists all\n")
         } else {
             String::new()
+        }
+    }
+}
+
+/// Writes the document or the table, or as the last line of `-o ndjson` the totals.
+pub(crate) fn write_report(ui: &mut Ui, report: &BulkReport) -> Result<(), Error> {
+    #[derive(serde::Serialize)]
+    struct SummaryLine<'a> {
+        summary: &'a BulkTotals,
+    }
+    match ui.format() {
+        Format::Json | Format::Table => ui.show(report),
+        Format::Ndjson => {
+            let summary = &report.sum;
+            ui.write_bytes(&json::compact_line(&SummaryLine { summary }).map_err(Error::internal)?)
+        }
+        Format::Jid | Format::Raw => Ok(()),
+    }
+}
+
+/// The number of jobs by result and code.
+pub(crate) type Codes = std::collections::BTreeMap<(ItemResult, OutcomeCode), usize>;
+
+/// The exit code of an action; `remaining` jobs were not tried after a failure. With `are_given_by_jid`, the jobs
+/// were given by jid, and at least one was not yet as the command would leave it. If none of these jobs could be
+/// changed, the code is the one for a single job.
+///
+/// | done | skipped                    | failed             | exit              |
+/// |------|----------------------------|--------------------|-------------------|
+/// | none | all of them `gone`         | none               | 4                 |
+/// | none | none                       | all, for one code  | that of the code  |
+/// | none | all, if `are_given_by_jid`: some not `gone`, or failed    || 5                 |
+/// | any  | any                        | none               | 0                 |
+/// | any  | any                        | some               | 3                 |
+pub(crate) fn bulk_exit(codes: &Codes, remaining: usize, are_given_by_jid: bool) -> Exit {
+    let failed = |(result, _): &(ItemResult, OutcomeCode)| *result == ItemResult::Failed;
+    let refused = |(result, code): &(ItemResult, OutcomeCode)| {
+        matches!(result, ItemResult::Skipped | ItemResult::Failed)
+            && matches!(code.error_kind(), Kind::NotFound | Kind::Conflict)
+    };
+    let mut entries = codes.keys();
+    match (entries.next(), entries.next()) {
+        (None, _) => Exit::Ok,
+        (Some((ItemResult::Skipped, OutcomeCode::Gone)), None) => Exit::NotFound,
+        (Some((ItemResult::Failed, code)), None) if remaining == 0 => code.error_kind().exit(),
+        _ if are_given_by_jid && remaining == 0 && codes.keys().all(refused) => Exit::Conflict,
+        _ if codes.keys().any(failed) => Exit::Partial,
+        _ => Exit::Ok,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_combination_of_codes_has_its_exit_code() {
+        for (codes, selected, named) in [
+            (&[][..], Exit::Ok, Exit::Ok),
+            (&[OutcomeCode::Ok], Exit::Ok, Exit::Ok),
+            (
+                &[
+                    OutcomeCode::Ok,
+                    OutcomeCode::Gone,
+                    OutcomeCode::StateChanged,
+                ],
+                Exit::Ok,
+                Exit::Ok,
+            ),
+            (&[OutcomeCode::StateChanged], Exit::Ok, Exit::Conflict),
+            (&[OutcomeCode::Gone], Exit::NotFound, Exit::NotFound),
+            (
+                &[OutcomeCode::Gone, OutcomeCode::Complete],
+                Exit::Ok,
+                Exit::Conflict,
+            ),
+            (
+                &[OutcomeCode::HasDependents],
+                Exit::Conflict,
+                Exit::Conflict,
+            ),
+            (&[OutcomeCode::NotHolder], Exit::Conflict, Exit::Conflict),
+            (&[OutcomeCode::Unknown], Exit::Server, Exit::Server),
+            (&[OutcomeCode::Invalid], Exit::Error, Exit::Error),
+            (
+                &[OutcomeCode::Ok, OutcomeCode::HasDependents],
+                Exit::Partial,
+                Exit::Partial,
+            ),
+            (
+                &[OutcomeCode::Gone, OutcomeCode::HasDependents],
+                Exit::Partial,
+                Exit::Conflict,
+            ),
+            (
+                &[OutcomeCode::Invalid, OutcomeCode::HasDependents],
+                Exit::Partial,
+                Exit::Partial,
+            ),
+        ] {
+            let codes: Codes = codes
+                .iter()
+                .map(|code| ((code.item_result(), *code), 1))
+                .collect();
+            assert_eq!(bulk_exit(&codes, 0, false), selected, "{codes:?}");
+            assert_eq!(bulk_exit(&codes, 0, true), named, "{codes:?}, named");
         }
     }
 }

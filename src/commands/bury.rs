@@ -4,9 +4,8 @@ use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, JobTargets, JobTargetsWithoutFailureFlags, MaxInputDataFlag};
 use crate::args::value;
-use crate::bulk::bury;
-use crate::bulk::bury::BURY;
-use crate::bulk::{BulkOptions, BulkPlan};
+use crate::bulk::BulkPlan;
+use crate::bulk::bury::{BURY, NOT_STARTED, bury_jobs, refuse_running_or_ended};
 use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -54,7 +53,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Recover, run)
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let targets = JobTargets::from(args.jobs);
     targets.require_either_jids_or_selector()?;
-    let options = BulkOptions::new(session, &BURY, &args.bulk)?;
+    let mut plan = BulkPlan::without_jobs(session, &BURY, &args.bulk)?;
     let mut source = session.input();
     let given = jids::read_jids(&mut source, &targets.jids)?;
     let message = source.read_input(&args.message, "the message", args.limit.max_data)?;
@@ -65,7 +64,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let fail = CommandLine::new("fail --as-holder")
         .with_flag("--group", &why.group)
         .with_flag("--message", args.message.as_typed());
-    let bury = bury::bury_action(&why, Some(&fail));
-    BulkPlan::connect_and_plan_with_jids(session, options, &bury, &targets, &given)?
-        .ask_and_run(bury, session)
+    plan.add_targets(session, &targets, &given, &NOT_STARTED, |job| {
+        let outcome = refuse_running_or_ended(job)?
+            .with_already_as_asked(job.has_failed_in_group(&why.group));
+        let fail = fail.clone().with_name_argument(&job.jid);
+        let fail = fail.fill_sentence("fail it for its worker: {}");
+        Some(outcome.hint_if(fail.filter(|_| job.has_stored_state("running"))))
+    })?;
+    bury_jobs(plan, &why, session)
 }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::shared::{BulkFlags, JobTargets};
 use crate::args::value;
-use crate::bulk::cancel::{CANCEL, cancel_jobs as cancel, refuse_complete};
+use crate::bulk::BulkPlan;
+use crate::bulk::cancel::{CANCEL, cancel_jobs, refuse_complete};
 use crate::bulk::save::CancelSaveFile;
-use crate::bulk::{BulkOptions, BulkPlan};
 use crate::core::api::guard::DependentsPolicy;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -79,16 +79,10 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Recover, run)
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     args.jobs.require_either_jids_or_selector()?;
-    let options = BulkOptions::new(session, &CANCEL, &args.bulk)?;
+    let mut plan = BulkPlan::without_jobs(session, &CANCEL, &args.bulk)?;
     let save = args.cancel.open_save_file(&args.bulk, session)?;
     let given = jids::read_jids(&mut session.input(), &args.jobs.jids)?;
-    let targets = (&args.jobs, &given);
-    let plan = BulkPlan::from_targets(
-        session,
-        options,
-        targets,
-        State::UNFINISHED,
-        refuse_complete,
-    )?;
-    cancel(plan, args.cancel.dependents, save, session.now(), session)
+    let states = State::UNFINISHED;
+    plan.add_targets(session, &args.jobs, &given, states, refuse_complete)?;
+    cancel_jobs(plan, args.cancel.dependents, save, session.now(), session)
 }

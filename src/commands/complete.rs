@@ -8,7 +8,7 @@ use crate::args::shared::{
 };
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
-use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::bulk::{maxima, new_queues};
 use crate::clock::moment::Moment;
 use crate::core::api::job_calls::DoneOrRefused;
@@ -107,7 +107,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         Some(given) => Some(data::read_json_data(&mut source, given, args.limit.max_data)?.0),
         None => None,
     };
-    let options = BulkOptions::new(session, &COMPLETE, &args.bulk)?;
+    let plan = BulkPlan::without_jobs(session, &COMPLETE, &args.bulk)?;
     let now = session.connect()?;
     let queues = args.next.as_slice();
     new_queues::note_or_refuse_new_queues(queues, args.existing, args.bulk.dry_run, now, session)?;
@@ -126,10 +126,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     match given {
         GivenJids::One(jid) => match args.bulk.given_flag_for_several_jobs() {
             Some(flag) => Err(Error::usage(format!("`{flag}` needs several jobs"))),
-            None => complete_single_job(&jid, &completion, throttles, &options, now, session),
+            None => complete_single_job(&jid, &completion, throttles, &plan, now, session),
         },
         GivenJids::Many(_) => {
-            complete_several_jobs(&given, completion, throttles, options, now, session)
+            complete_several_jobs(&given, completion, throttles, plan, now, session)
         }
     }
 }
@@ -138,7 +138,7 @@ fn complete_single_job(
     jid: &Name,
     completion: &CompleteOptions,
     throttles: &[ThrottleArg],
-    options: &BulkOptions,
+    plan: &BulkPlan,
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
@@ -149,9 +149,9 @@ fn complete_single_job(
         return Err(Error::conflict(format!("`{jid}` cannot depend on itself")).about_jid(jid));
     }
     refuse_missing_dependencies(next.as_ref(), now, session)?;
-    maxima::set_changed_maxima(throttles, options.dry_run, now, session)?;
+    maxima::set_changed_maxima(throttles, plan.is_dry_run(), now, session)?;
     let shown = short_jid(jid);
-    if options.dry_run {
+    if plan.is_dry_run() {
         session.ui.note(&match next {
             Some(next) => format!("would advance {shown} to {}", next.queue),
             None => format!("would complete {shown}"),
@@ -163,7 +163,7 @@ fn complete_single_job(
     let jobs = std::slice::from_ref(&job);
     let mut outcomes = session.core()?.complete(
         now,
-        &options.note,
+        &plan.note,
         jobs,
         |job| worker.acting_worker_for(job),
         data.as_deref(),
@@ -177,7 +177,7 @@ fn complete_single_job(
         Some(Err(error)) => return Err(JobOutcome::refusal_or_error(jid, verb, error)),
         None => return Err(Error::internal("the completed job has no outcome")),
     };
-    if let Some(replicas) = options.replicas {
+    if let Some(replicas) = plan.flags.replicas.wait_replicas {
         session.core()?.wait_for_replicas(replicas)?;
     }
     let done = CompletedJob {
@@ -198,31 +198,31 @@ fn complete_several_jobs(
     given: &GivenJids,
     completion: CompleteOptions,
     throttles: &[ThrottleArg],
-    options: BulkOptions,
+    mut plan: BulkPlan,
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
     refuse_missing_dependencies(completion.next.as_ref(), now, session)?;
     let refuse = |job: &JobSnapshot| completion.refuse_not_completable(job);
-    let plan = BulkPlan::from_jids(session, now, options, given, refuse)?;
-    if !plan.is_empty() {
+    plan.add_named_jobs(session, now, given, refuse)?;
+    if !plan.jobs.is_empty() {
         maxima::set_changed_maxima(throttles, plan.is_dry_run(), now, session)?;
     }
     let CompleteOptions { data, next, worker } = &completion;
-    let complete = BulkAction::new(&COMPLETE, |core, slice| {
-        let (now, note, jobs) = (slice.now, slice.note, slice.jobs);
+    if plan.is_dry_run() {
+        let advance = |next: &NextQueue| format!("\n  each advances to `{}`\n", next.queue);
+        let effects = next.as_ref().map_or(String::new(), advance);
+        plan.ask_consent_or_print_plan(session, &effects)?;
+    }
+    plan.change_in_slices(session, |core, now, note, jobs| {
         let worker = |job: &JobSnapshot| worker.acting_worker_for(job);
         let states = core.complete(now, note, jobs, worker, data.as_deref(), next.as_ref());
         SliceOutcome::from_replies(jobs, states, |job, state| {
             let mut outcome = JobOutcome::done(&job.jid).with_raw_reply(state.as_bytes());
-            outcome.item.state_after = Some(state.clone());
+            outcome.state_after = Some(state.clone());
             outcome.with_cells([state])
         })
-    });
-    let advance = |next: &NextQueue| format!("\n  each advances to `{}`\n", next.queue);
-    let complete = complete.without_question();
-    let complete = complete.describe_effects(|_| next.as_ref().map_or(String::new(), advance));
-    plan.ask_and_run(complete, session)
+    })
 }
 
 impl CompleteOptions {

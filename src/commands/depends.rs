@@ -5,7 +5,7 @@ use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, JobTargets, refuse_overlap};
 use crate::args::value;
 use crate::bulk::lanes;
-use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
 use crate::core::api::job_calls::DoneOrRefused;
@@ -100,7 +100,7 @@ fn show_dependencies_after_any_change(
             "`{flag}` needs `--off-all` and several jobs"
         )));
     }
-    let note = BulkOptions::new(session, &RELEASE, &args.bulk)?.note;
+    let note = BulkPlan::without_jobs(session, &RELEASE, &args.bulk)?.note;
     let now = session.connect()?;
     if args.writes() {
         change_dependencies(args, jid, &note, now, session)?;
@@ -114,19 +114,20 @@ fn remove_all_dependencies(
     given: &GivenJids,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    let options = BulkOptions::new(session, &RELEASE, &args.bulk)?;
-    let targets = (&args.jobs, given);
-    let mut plan = BulkPlan::from_targets(
+    let mut plan = BulkPlan::without_jobs(session, &RELEASE, &args.bulk)?;
+    let states = &[State::Depends];
+    plan.add_targets(
         session,
-        options,
-        targets,
-        &[State::Depends],
+        &args.jobs,
+        given,
+        states,
         refuse_not_in_depends_state,
     )?;
     let edges = plan.exclude_lane_only_and_return_rest(session)?;
-    let release = BulkAction::new(&RELEASE, |core, slice| {
-        let replies = core.remove_given_or_all_dependencies(slice.now, slice.note, slice.jobs, &[]);
-        SliceOutcome::from_replies(slice.jobs, replies, |job, ()| {
+    plan.ask_consent_or_print_plan(session, "")?;
+    plan.change_in_slices(session, |core, now, note, jobs| {
+        let replies = core.remove_given_or_all_dependencies(now, note, jobs, &[]);
+        SliceOutcome::from_replies(jobs, replies, |job, ()| {
             let state = match job.due {
                 _ if edges.contains_key(&job.jid) => "depends",
                 Some(_) => "scheduled",
@@ -134,8 +135,7 @@ fn remove_all_dependencies(
             };
             JobOutcome::done(&job.jid).with_state_after(state)
         })
-    });
-    plan.ask_and_run(release, session)
+    })
 }
 
 /// Refuses a job whose state is not `depends`.

@@ -7,7 +7,7 @@ use crate::args::shared::{
 };
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
-use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -74,7 +74,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Recover, run)
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let targets = JobTargets::from(args.jobs);
     targets.require_either_jids_or_selector()?;
-    let options = BulkOptions::new(session, &FAIL, &args.bulk)?;
+    let mut plan = BulkPlan::without_jobs(session, &FAIL, &args.bulk)?;
     let max_data = args.limit.max_data;
     let mut source = session.input();
     let given = jids::read_jids(&mut source, &targets.jids)?;
@@ -90,22 +90,21 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         message: message.into(),
     };
     let name = ActingWorker::from_holder_flags(&args.holder)?;
-    let fail = BulkAction::new(&FAIL, |core, slice| {
+    let states = &[State::Running, State::Stalled];
+    plan.add_targets(session, &targets, &given, states, |job| {
+        refuse_job_not_held(&name, &why, job)
+    })?;
+    let effects = format!("\n  their group becomes `{}`\n", why.group);
+    plan.ask_consent_or_print_plan(session, &effects)?;
+    plan.change_in_slices(session, |core, now, note, jobs| {
         let worker = |job: &JobSnapshot| name.acting_worker_for(job);
-        let (now, note, jobs) = (slice.now, slice.note, slice.jobs);
         let replies = core.fail(now, note, jobs, worker, &why, data.as_deref());
         SliceOutcome::from_replies(jobs, replies, |job, ()| {
             JobOutcome::done(&job.jid)
                 .with_state_after("failed")
                 .with_raw_reply(job.jid.as_bytes())
         })
-    });
-    let fail = fail
-        .with_default_states(&[State::Running, State::Stalled])
-        .refuse_if(|job| refuse_job_not_held(&name, &why, job))
-        .describe_effects(|_| format!("\n  their group becomes `{}`\n", why.group));
-    BulkPlan::connect_and_plan_with_jids(session, options, &fail, &targets, &given)?
-        .ask_and_run(fail, session)
+    })
 }
 
 /// Refuses a job that the worker does not hold.

@@ -10,16 +10,16 @@ use crate::args::shared::{
     BulkFlags, RequireExistingQueueFlag, Selector, SpreadOverTimeFlag, WatchFlag,
 };
 use crate::args::value;
-use crate::bulk::cancel;
-use crate::bulk::cancel::CANCEL;
-use crate::bulk::requeue::retry::{RETRY, RetryOptions};
-use crate::bulk::{BulkOptions, BulkPlan};
+use crate::bulk::BulkPlan;
+use crate::bulk::cancel::{CANCEL, cancel_jobs, refuse_complete};
+use crate::bulk::requeue::{RETRY, RetryOptions, retry_jobs};
 use crate::command_line::CommandLine;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::failure;
 use crate::model::job::State;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::model::list::{JobList, List};
 use crate::name::Name;
 use crate::select::nothing;
@@ -96,14 +96,30 @@ impl Args {
     fn writes(&self) -> bool {
         self.action.retry_all || self.action.cancel_all
     }
+
+    /// The failed jobs that an action is for. Refuses to act on all groups unless a flag says so.
+    fn selector_for_action(&self) -> Result<Selector, Error> {
+        let selector = &self.selector;
+        if selector.is_empty() && !self.all_groups && !selector.all {
+            return Err(Error::usage("no group is given")
+                .hint("`--group GROUP` names one, `--all-groups` means all"));
+        }
+        if selector.states.iter().any(|state| *state != State::Failed) {
+            return Err(Error::usage("`qless failed` takes only `--state failed`"));
+        }
+        selector.with_default_states(&[State::Failed])
+    }
 }
 
 pub(crate) const SPEC: Spec<Args> =
     Spec::writes_if(HelpGroup::Recover, Args::writes, run).watch_interval(|args| args.watch.every);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    if args.writes() {
-        return retry_or_cancel_all(args, session);
+    if args.action.retry_all {
+        return retry_all(args, session);
+    }
+    if args.action.cancel_all {
+        return cancel_all(args, session);
     }
     let flags = [
         ("--dry-run", args.bulk.dry_run),
@@ -146,45 +162,31 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     })
 }
 
-/// Runs `--retry-all` or `--cancel-all`: retries or cancels the selected failed jobs.
-fn retry_or_cancel_all(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    let mut selector = args.selector;
-    if selector.is_empty() && !args.all_groups && !selector.all {
-        return Err(Error::usage("no group is given")
-            .hint("`--group GROUP` names one, `--all-groups` means all"));
-    }
-    if selector.states.iter().any(|state| *state != State::Failed) {
-        return Err(Error::usage("`qless failed` takes only `--state failed`"));
-    }
-    selector = selector.with_default_states(&[State::Failed])?;
-    let verb = if args.action.cancel_all {
-        &CANCEL
-    } else {
-        &RETRY
-    };
-    let bulk_options = BulkOptions::new(session, verb, &args.bulk)?;
+/// `--retry-all`: retries the selected failed jobs.
+fn retry_all(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    let selector = args.selector_for_action()?;
+    let mut plan = BulkPlan::without_jobs(session, &RETRY, &args.bulk)?;
     let now = session.connect()?;
-    if args.action.cancel_all {
-        let save = args.cancel.open_save_file(&args.bulk, session)?;
-        let plan = BulkPlan::from_selector(
-            session,
-            now,
-            bulk_options,
-            &selector,
-            cancel::refuse_complete,
-        )?;
-        return cancel::cancel_jobs(plan, args.cancel.dependents, save, now, session);
-    }
     let options = RetryOptions {
         to: args.to,
         delay: args.delay,
         ..RetryOptions::default()
     };
-    let action = options.bulk_action();
-    BulkPlan::from_selector(session, now, bulk_options, &selector, &action.refuse)?
-        .spread_starts(&args.spread)
-        .note_or_refuse_new_queue(options.to.as_ref(), args.existing, session)?
-        .ask_and_run(action, session)
+    let refuse = |job: &JobSnapshot| options.refuse_not_retriable(job);
+    plan.add_selected_jobs(session, now, &selector, refuse)?;
+    plan.spread = args.spread.spread.unwrap_or_default();
+    let new_queue = plan.note_or_refuse_new_queue(options.to.as_ref(), args.existing, session)?;
+    retry_jobs(plan, &options, &new_queue, session)
+}
+
+/// `--cancel-all`: cancels the selected failed jobs.
+fn cancel_all(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    let selector = args.selector_for_action()?;
+    let mut plan = BulkPlan::without_jobs(session, &CANCEL, &args.bulk)?;
+    let now = session.connect()?;
+    let save = args.cancel.open_save_file(&args.bulk, session)?;
+    plan.add_selected_jobs(session, now, &selector, refuse_complete)?;
+    cancel_jobs(plan, args.cancel.dependents, save, now, session)
 }
 
 fn list_failure_groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error> {

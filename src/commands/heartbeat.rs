@@ -6,7 +6,7 @@ use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, DryRunFlag, HolderFlags, MaxInputDataFlag};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
-use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::api::job_calls::DoneOrRefused;
 use crate::error::Error;
@@ -138,22 +138,22 @@ fn extend_locks(
         dry_run,
         ..BulkFlags::default()
     };
-    let options = BulkOptions::new(session, &HEARTBEAT, &flags)?;
-    let heartbeat = BulkAction::new(&HEARTBEAT, |core, slice| {
+    let mut plan = BulkPlan::without_jobs(session, &HEARTBEAT, &flags)?;
+    plan.add_named_jobs(session, now, given, |job| worker.refuse_not_held(job))?;
+    if dry_run {
+        plan.ask_consent_or_print_plan(session, "")?;
+    }
+    plan.change_in_slices(session, |core, now, _, jobs| {
         let worker = |job: &JobSnapshot| worker.acting_worker_for(job);
-        let ends = core.heartbeat(slice.now, slice.jobs, worker, data);
-        SliceOutcome::from_replies(slice.jobs, ends, |job, end| {
+        let ends = core.heartbeat(now, jobs, worker, data);
+        SliceOutcome::from_replies(jobs, ends, |job, end| {
             let expires = moment_of_seconds(end);
             let expires = expires.to_rfc3339().unwrap_or_else(|| expires.to_string());
             let mut outcome = JobOutcome::done(&job.jid).with_raw_reply(end.to_string());
-            outcome.item.detail = Some(format!("the lock expires {expires}").into());
+            outcome.detail = Some(format!("the lock expires {expires}").into());
             outcome.with_cells([Name::from(expires)])
         })
-    });
-    let plan = BulkPlan::from_jids(session, now, options, given, |job| {
-        worker.refuse_not_held(job)
-    })?;
-    plan.ask_and_run(heartbeat.without_question(), session)
+    })
 }
 
 fn moment_of_seconds(seconds: i64) -> Moment {

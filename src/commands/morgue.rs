@@ -10,11 +10,10 @@ use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, Selector, SelectorWithoutFailureFlags};
 use crate::args::value;
-use crate::bulk::bury;
-use crate::bulk::bury::{BURY, NOT_STARTED, refuse_running_or_ended};
-use crate::bulk::cancel::{self, CANCEL};
-use crate::bulk::requeue::retry::{RETRY, RetryOptions};
-use crate::bulk::{BulkOptions, BulkPlan, JobOutcome};
+use crate::bulk::bury::{BURY, NOT_STARTED, bury_jobs, refuse_running_or_ended};
+use crate::bulk::cancel::{CANCEL, cancel_jobs, refuse_complete};
+use crate::bulk::requeue::{RETRY, RetryOptions, retry_jobs};
+use crate::bulk::{BulkPlan, JobOutcome};
 use crate::command_line::CommandLine;
 use crate::core::api::guard::DependentsPolicy;
 use crate::error::Error;
@@ -122,13 +121,13 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         MorgueAction::Requeue => {
             let options = RetryOptions::default();
-            let retry = options.bulk_action();
-            let plan = morgue.plan_dead_jobs(&args, &RETRY, &retry.refuse, session)?;
-            plan.ask_and_run(retry, session)
+            let refuse = |job: &JobSnapshot| options.refuse_not_retriable(job);
+            let plan = morgue.plan_dead_jobs(&args, &RETRY, refuse, session)?;
+            retry_jobs(plan, &options, "", session)
         }
         MorgueAction::Delete => {
-            let plan = morgue.plan_dead_jobs(&args, &CANCEL, cancel::refuse_complete, session)?;
-            cancel::cancel_jobs(plan, args.dependents, None, session.now(), session)
+            let plan = morgue.plan_dead_jobs(&args, &CANCEL, refuse_complete, session)?;
+            cancel_jobs(plan, args.dependents, None, session.now(), session)
         }
         MorgueAction::Bury => {
             let why = FailureReason {
@@ -139,11 +138,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 message: args.message.clone().unwrap_or_else(|| MESSAGE.into()),
             };
             let plan = morgue.plan_jobs_with_used_retry(&args, &BURY, session)?;
-            plan.ask_and_run(bury::bury_action(&why, None), session)
+            bury_jobs(plan, &why, session)
         }
         MorgueAction::Drop => {
             let plan = morgue.plan_jobs_with_used_retry(&args, &CANCEL, session)?;
-            cancel::cancel_jobs(plan, args.dependents, None, session.now(), session)
+            cancel_jobs(plan, args.dependents, None, session.now(), session)
         }
     }
 }
@@ -255,10 +254,11 @@ impl DeadJobCriterion {
         session.ui.require_format(&[Format::Jid])?;
         session.ui.check_columns::<BulkReport>()?;
         let given = jids::read_jids(&mut session.input(), &args.jids)?;
-        let options = BulkOptions::new(session, verb, &args.bulk)?;
+        let mut plan = BulkPlan::without_jobs(session, verb, &args.bulk)?;
         let now = session.connect()?;
         if args.all {
-            return BulkPlan::from_selector(session, now, options, &self.morgue_selector(), refuse);
+            plan.add_selected_jobs(session, now, &self.morgue_selector(), refuse)?;
+            return Ok(plan);
         }
         let fields = "jid,queue,shown,failure,remaining";
         let jobs = session
@@ -277,7 +277,8 @@ impl DeadJobCriterion {
                 Some(self.not_in_morgue_outcome(job))
             }
         };
-        BulkPlan::from_jids(session, now, options, &given, refuse)
+        plan.add_named_jobs(session, now, &given, refuse)?;
+        Ok(plan)
     }
 
     /// The refusal of a job that is not in this morgue, with the reason.
@@ -301,7 +302,7 @@ impl DeadJobCriterion {
     ) -> Result<BulkPlan, Error> {
         session.ui.require_format(&[Format::Jid])?;
         session.ui.check_columns::<BulkReport>()?;
-        let options = BulkOptions::new(session, verb, &args.bulk)?;
+        let mut plan = BulkPlan::without_jobs(session, verb, &args.bulk)?;
         let now = session.connect()?;
         session.core()?.require_queue(now, &self.queue)?;
         let selector = Selector::from(SelectorWithoutFailureFlags {
@@ -310,6 +311,7 @@ impl DeadJobCriterion {
             retrying: args.retrying,
             ..SelectorWithoutFailureFlags::default()
         });
-        BulkPlan::from_selector(session, now, options, &selector, refuse_running_or_ended)
+        plan.add_selected_jobs(session, now, &selector, refuse_running_or_ended)?;
+        Ok(plan)
     }
 }

@@ -5,10 +5,15 @@ use crate::args::shared::{
     BulkFlags, DueTimeFlags, JobTargets, RequireExistingQueueFlag, SpreadOverTimeFlag,
 };
 use crate::args::value;
-use crate::bulk::BulkPlan;
-use crate::bulk::requeue::moving::MoveOptions;
+use crate::bulk::requeue::{due_after_delay, requeue_jobs, wrong_state_outcome};
+use crate::bulk::{BulkPlan, JobOutcome};
+use crate::command_line::CommandLine;
+use crate::core::api::guard::{RequeueOptions, RequeueVerb};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::model::bulk::{BulkTableColumns, OutcomeCode, Verb};
+use crate::model::job::State;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 
@@ -48,18 +53,80 @@ pub(crate) struct Args {
     jobs: JobTargets,
 }
 
+const MOVE: Verb = Verb {
+    word: "move",
+    infinitive: "move",
+    past: "moved",
+    of_one: None,
+    table_columns: BulkTableColumns::Nothing,
+    raw: false,
+};
+
 pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Submit, run)
     .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    let options = MoveOptions {
-        to: args.to,
-        run_time: args.later,
-        force: args.force,
+    let states = State::UNFINISHED;
+    let refuse = |job: &JobSnapshot| args.refuse_held_or_already_there(job);
+    let (flags, targets) = (&args.bulk, &args.jobs);
+    let mut plan = BulkPlan::of_targets(session, &MOVE, flags, targets, states, refuse)?;
+    plan.spread = args.spread.spread.unwrap_or_default();
+    let new_queue = plan.note_or_refuse_new_queue(Some(&args.to), args.existing, session)?;
+    let effects = effect_lines(&args.to, &plan) + &new_queue;
+    plan.ask_consent_or_print_plan(session, &effects)?;
+    let begun = session.now();
+    let at = args.later.given_due_moment(begun);
+    let call = RequeueOptions {
+        verb: RequeueVerb::Move,
+        to: Some(&args.to),
+        priority: None,
+        keeps_remaining_retries: false,
     };
-    let action = options.bulk_action();
-    BulkPlan::connect_and_plan(session, &action, &args.bulk, &args.jobs)?
-        .spread_starts(&args.spread)
-        .note_or_refuse_new_queue(Some(&options.to), args.existing, session)?
-        .ask_and_run(action, session)
+    plan.change_in_slices(session, |core, now, note, jobs| {
+        // A job keeps its own scheduled time, also if the starts of the other jobs are spread over a time.
+        let due = |job: &JobSnapshot| match (args.later.delay, at, job.due) {
+            (None, Some(at), _) => Some(at.plus(job.later)),
+            (None, None, Some(due)) => Some(due),
+            (delay, ..) => due_after_delay(delay, job, begun, now),
+        };
+        let jobs: Vec<_> = jobs.iter().map(|job| (job, due(job))).collect();
+        requeue_jobs(core, now, note, &call, &jobs).into()
+    })
+}
+
+impl Args {
+    /// Refuses a job that a worker holds, unless `--force` is given. Also refuses a job that is in the queue
+    /// already, unless the move runs it again or at another time.
+    fn refuse_held_or_already_there(&self, job: &JobSnapshot) -> Option<JobOutcome> {
+        let running = job.state.as_bytes() == b"running";
+        if running && !self.force {
+            let by_force = CommandLine::new("move --force").with_flag("--to", &self.to);
+            let by_force = by_force.with_name_argument(&job.jid);
+            return Some(
+                wrong_state_outcome(job).hint_if(by_force.fill_sentence("take its lock away: {}")),
+            );
+        }
+        let changes_place = running
+            || job.has_stored_state("failed")
+            || job.has_stored_state("complete")
+            || self.later.is_time_given();
+        if !changes_place && job.queue.as_ref() == Some(&self.to) {
+            let why = format!("it is in `{}` already", self.to);
+            let outcome = JobOutcome::refused(&job.jid, OutcomeCode::StateChanged, why);
+            return Some(outcome.with_already_as_asked(true));
+        }
+        None
+    }
+}
+
+/// Where the jobs go, for the question.
+fn effect_lines(to: &Name, plan: &BulkPlan) -> String {
+    let ended =
+        |job: &&JobSnapshot| job.has_stored_state("failed") || job.has_stored_state("complete");
+    let again = match plan.jobs.iter().filter(ended).count() as u64 {
+        0 => String::new(),
+        1 => "; 1 of them failed or is complete: it runs again".into(),
+        many => format!("; {many} of them failed or are complete: they run again"),
+    };
+    format!("\n  all go to `{to}` with fresh retries{again}\n")
 }

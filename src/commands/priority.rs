@@ -3,7 +3,7 @@
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::shared::{BulkFlags, JobTargets};
 use crate::args::value;
-use crate::bulk::{BulkAction, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::BulkTableColumns;
@@ -47,16 +47,18 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Submit, run)
     .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    let priority = BulkAction::new(&PRIORITY, |core, slice| {
-        let replies = core.set_priority(slice.now, slice.note, slice.jobs, args.to);
-        SliceOutcome::from_replies(slice.jobs, replies, |job, to| {
+    let (flags, targets) = (&args.bulk, &args.jobs);
+    let states = State::UNFINISHED;
+    let plan = BulkPlan::of_targets(session, &PRIORITY, flags, targets, states, |_| None)?;
+    plan.ask_consent_or_print_plan(session, "")?;
+    plan.change_in_slices(session, |core, now, note, jobs| {
+        let replies = core.set_priority(now, note, jobs, args.to);
+        SliceOutcome::from_replies(jobs, replies, |job, to| {
             let (old, new) = (job.priority.clone(), Name::from(to.to_string()));
             let old = old.unwrap_or_else(|| Name::from("0"));
             let mut outcome = JobOutcome::done(&job.jid).with_raw_reply(new.as_bytes());
-            outcome.item.detail = Some(format!("{old} → {new}").into());
+            outcome.detail = Some(format!("{old} → {new}").into());
             outcome.with_cells([old, new])
         })
-    });
-    let priority = priority.with_default_states(State::UNFINISHED);
-    priority.run(&args.bulk, &args.jobs, session)
+    })
 }

@@ -3,10 +3,15 @@
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::shared::{BulkFlags, JobTargets, SpreadOverTimeFlag};
 use crate::args::value;
-use crate::bulk::BulkPlan;
-use crate::bulk::requeue::promote;
+use crate::bulk::requeue::{due_after_delay, requeue_jobs, wrong_state_outcome};
+use crate::bulk::{BulkPlan, JobOutcome};
+use crate::command_line::CommandLine;
+use crate::core::api::guard::{RequeueOptions, RequeueVerb};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::model::bulk::{BulkTableColumns, Verb};
+use crate::model::job::State;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::session::Session;
 
 /// Run scheduled jobs now
@@ -32,12 +37,65 @@ pub(crate) struct Args {
     jobs: JobTargets,
 }
 
+const PROMOTE: Verb = Verb {
+    word: "promote",
+    infinitive: "promote",
+    past: "promoted",
+    of_one: None,
+    table_columns: BulkTableColumns::Nothing,
+    raw: false,
+};
+
 pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Submit, run)
     .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
+/// Runs scheduled jobs now, also the `waiting` jobs that an older core left in the schedule.
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    let promote = promote::promote_action();
-    BulkPlan::connect_and_plan(session, &promote, &args.bulk, &args.jobs)?
-        .spread_starts(&args.spread)
-        .ask_and_run(promote, session)
+    let states = &[State::Scheduled];
+    let (flags, targets) = (&args.bulk, &args.jobs);
+    let mut plan = BulkPlan::of_targets(
+        session,
+        &PROMOTE,
+        flags,
+        targets,
+        states,
+        refuse_not_scheduled,
+    )?;
+    plan.spread = args.spread.spread.unwrap_or_default();
+    plan.ask_consent_or_print_plan(session, "")?;
+    // The core refuses a job that waits in its lane and a job with dependencies in one way. The job in the lane gets
+    // another refusal here, because `depends --off-all` does not release that job.
+    plan.add_lane_wait_to_single_refusal(session)?;
+    let begun = session.now();
+    let call = RequeueOptions {
+        verb: RequeueVerb::Promote,
+        to: None,
+        priority: None,
+        keeps_remaining_retries: true,
+    };
+    plan.change_in_slices(session, |core, now, note, jobs| {
+        let due = |job: &JobSnapshot| due_after_delay(None, job, begun, now);
+        let jobs: Vec<_> = jobs.iter().map(|job| (job, due(job))).collect();
+        requeue_jobs(core, now, note, &call, &jobs).into()
+    })
+}
+
+fn refuse_not_scheduled(job: &JobSnapshot) -> Option<JobOutcome> {
+    let hint = match job.stored.as_bytes() {
+        b"scheduled" => return None,
+        b"waiting" if job.due.is_some() => return None,
+        b"failed" => CommandLine::new("retry")
+            .with_name_argument(&job.jid)
+            .fill_sentence("{}"),
+        b"depends" => {
+            let release = CommandLine::new("depends --off-all").with_name_argument(&job.jid);
+            release.fill_sentence("let it wait no longer: {}")
+        }
+        _ => {
+            return Some(
+                wrong_state_outcome(job).with_already_as_asked(job.has_stored_state("waiting")),
+            );
+        }
+    };
+    Some(wrong_state_outcome(job).hint_if(hint))
 }

@@ -8,8 +8,8 @@ use crate::args::shared::{
 };
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
-use crate::bulk::requeue::retry::RetryOptions;
-use crate::bulk::{BulkAction, BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::requeue::{RETRY, RetryOptions, retry_jobs};
+use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::BulkTableColumns;
@@ -111,11 +111,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         force: args.force,
     };
     note_flags_that_need_state(&options, &args.jobs.selector, session);
-    let action = options.bulk_action();
-    BulkPlan::connect_and_plan(session, &action, &args.bulk, &args.jobs)?
-        .spread_starts(&args.spread)
-        .note_or_refuse_new_queue(options.to.as_ref(), args.existing, session)?
-        .ask_and_run(action, session)
+    let (flags, targets) = (&args.bulk, &args.jobs);
+    let refuse = |job: &JobSnapshot| options.refuse_not_retriable(job);
+    let mut plan = BulkPlan::of_targets(session, &RETRY, flags, targets, &[State::Failed], refuse)?;
+    plan.spread = args.spread.spread.unwrap_or_default();
+    let new_queue = plan.note_or_refuse_new_queue(options.to.as_ref(), args.existing, session)?;
+    retry_jobs(plan, &options, &new_queue, session)
 }
 
 /// Prints a note if `--completed` or `--force` has no effect because `--state` is missing: a selector without
@@ -144,9 +145,19 @@ fn retry_as_holder(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         group,
         message: args.fail_message.clone().unwrap_or_default(),
     });
-    let retry = BulkAction::new(&HOLDER_RETRY, |core, slice| {
+    let (flags, targets) = (&args.bulk, &args.jobs);
+    let refuse = |job: &JobSnapshot| name.refuse_not_held(job);
+    let plan = BulkPlan::of_targets(
+        session,
+        &HOLDER_RETRY,
+        flags,
+        targets,
+        &[State::Running],
+        refuse,
+    )?;
+    plan.ask_consent_or_print_plan(session, "")?;
+    plan.change_in_slices(session, |core, now, note, jobs| {
         let worker = |job: &JobSnapshot| name.acting_worker_for(job);
-        let (now, note, jobs) = (slice.now, slice.note, slice.jobs);
         let replies = core.retry(now, note, jobs, worker, delay, why.as_ref());
         SliceOutcome::from_replies(jobs, replies, |job, remaining| {
             let state = match remaining {
@@ -163,9 +174,5 @@ fn retry_as_holder(args: &Args, session: &mut Session) -> Result<Exit, Error> {
                 .with_raw_reply(remaining.to_string().as_bytes());
             outcome.with_cells([Name::from(shown)])
         })
-    });
-    let retry = retry
-        .with_default_states(&[State::Running])
-        .refuse_if(|job| name.refuse_not_held(job));
-    retry.run(&args.bulk, &args.jobs, session)
+    })
 }

@@ -4,7 +4,7 @@ use super::{HelpGroup, MemberDispatch, Spec, is_list_or_ls};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, JobTargets, refuse_overlap};
 use crate::args::value;
-use crate::bulk::{BulkAction, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::core::api::job::JobFields;
 use crate::core::api::not_found;
 use crate::core::call::Call;
@@ -98,17 +98,19 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
 /// Adds and removes tags.
 fn change_tags(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     refuse_overlap(("--add", &args.add), ("--remove", &args.remove))?;
-    let tag = BulkAction::new(&TAG, |core, slice| {
-        let replies = core.change_tags(slice.now, slice.note, slice.jobs, &args.remove, &args.add);
-        SliceOutcome::from_replies(slice.jobs, replies, |job, tags| {
+    let (flags, targets) = (&args.bulk, &args.jobs);
+    let plan = BulkPlan::of_targets(session, &TAG, flags, targets, &[], |_| None)?;
+    plan.ask_consent_or_print_plan(session, "")?;
+    plan.change_in_slices(session, |core, now, note, jobs| {
+        let replies = core.change_tags(now, note, jobs, &args.remove, &args.add);
+        SliceOutcome::from_replies(jobs, replies, |job, tags| {
             let names = Json::parse(tags.as_bytes()).and_then(|tags| tags.text_array());
             let names = names.unwrap_or_default();
             let mut outcome = JobOutcome::done(&job.jid).with_raw_reply(tags.as_bytes());
-            outcome.item.detail = Some(comma_list(&names).into());
+            outcome.detail = Some(comma_list(&names).into());
             outcome.with_cells(names)
         })
-    });
-    tag.run(&args.bulk, &args.jobs, session)
+    })
 }
 
 fn show_tags(jobs: &JobTargets, session: &mut Session) -> Result<Exit, Error> {

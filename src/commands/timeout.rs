@@ -3,7 +3,7 @@
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::shared::{BulkFlags, JobTargets};
 use crate::args::value;
-use crate::bulk::{BulkAction, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::BulkTableColumns;
@@ -46,16 +46,23 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Recover, run)
     .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    let timeout = BulkAction::new(&TIMEOUT, |core, slice| {
-        let replies = core.revoke_locks(slice.now, slice.note, slice.jobs);
-        SliceOutcome::from_replies(slice.jobs, replies, |job, ()| {
+    let (flags, targets) = (&args.bulk, &args.jobs);
+    let states = &[State::Running, State::Stalled];
+    let plan = BulkPlan::of_targets(
+        session,
+        &TIMEOUT,
+        flags,
+        targets,
+        states,
+        refuse_not_running,
+    )?;
+    plan.ask_consent_or_print_plan(session, "")?;
+    plan.change_in_slices(session, |core, now, note, jobs| {
+        let replies = core.revoke_locks(now, note, jobs);
+        SliceOutcome::from_replies(jobs, replies, |job, ()| {
             JobOutcome::done(&job.jid).with_state_after("stalled")
         })
-    });
-    let timeout = timeout
-        .with_default_states(&[State::Running, State::Stalled])
-        .refuse_if(refuse_not_running);
-    timeout.run(&args.bulk, &args.jobs, session)
+    })
 }
 
 fn refuse_not_running(job: &JobSnapshot) -> Option<JobOutcome> {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, JobTargets, WatchFlag};
-use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
 use crate::core::api::job_calls::HasChanged;
@@ -84,8 +84,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if no_jobs && !args.remove {
         return list_tracked(session);
     }
-    let track = tracking_action(&args);
-    let mut plan = BulkPlan::connect_and_plan(session, &track, &args.bulk, &args.jobs)?;
+    let verb = if args.remove { &UNTRACK } else { &TRACK };
+    let mut plan = BulkPlan::of_targets(session, verb, &args.bulk, &args.jobs, &[], |_| None)?;
     if args.remove && plan.has_missing_jobs() {
         let now = session.now();
         let tracked: HashSet<Name> = session
@@ -95,28 +95,31 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .collect();
         plan.readmit_missing(|jid| tracked.contains(jid));
     }
-    plan.ask_and_run(track, session)
-}
-
-fn tracking_action(args: &Args) -> BulkAction<'static> {
-    let tracked = !args.remove && !args.prune;
-    let verb = if tracked { &TRACK } else { &UNTRACK };
-    BulkAction::new(verb, move |core, slice| {
-        let replies = core.start_or_stop_tracking(slice.now, slice.note, slice.jobs, tracked);
-        SliceOutcome::from_replies(slice.jobs, replies, |job, HasChanged(changed)| {
-            JobOutcome::done(&job.jid).with_raw_reply(if changed { "1" } else { "0" })
-        })
-    })
+    start_or_stop_tracking(plan, !args.remove, session)
 }
 
 /// Stops tracking jobs that do not exist.
 fn untrack_missing(args: &Args, session: &mut Session) -> Result<Exit, Error> {
-    let options = BulkOptions::new(session, &UNTRACK, &args.bulk)?;
+    let mut plan = BulkPlan::without_jobs(session, &UNTRACK, &args.bulk)?;
     let now = session.connect()?;
     let tracked = GivenJids::Many(session.core()?.index_members(now, &Index::Tracked)?);
-    let mut plan = BulkPlan::from_jids(session, now, options, &tracked, |_| None)?;
+    plan.add_named_jobs(session, now, &tracked, |_| None)?;
     plan.keep_only_nonexistent();
-    plan.ask_and_run(tracking_action(args), session)
+    start_or_stop_tracking(plan, false, session)
+}
+
+fn start_or_stop_tracking(
+    plan: BulkPlan,
+    is_tracked: bool,
+    session: &mut Session,
+) -> Result<Exit, Error> {
+    plan.ask_consent_or_print_plan(session, "")?;
+    plan.change_in_slices(session, |core, now, note, jobs| {
+        let replies = core.start_or_stop_tracking(now, note, jobs, is_tracked);
+        SliceOutcome::from_replies(jobs, replies, |job, HasChanged(changed)| {
+            JobOutcome::done(&job.jid).with_raw_reply(if changed { "1" } else { "0" })
+        })
+    })
 }
 
 fn list_tracked(session: &mut Session) -> Result<Exit, Error> {

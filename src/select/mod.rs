@@ -9,10 +9,9 @@ use std::collections::{HashSet, VecDeque};
 use crate::args::shared::Selector;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::JOBS_PER_READ;
-use crate::core::api::index::{Index, IndexReader};
+use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
 use crate::core::api::not_found;
-use crate::core::api::page::JobScan;
 use crate::core::api::queue;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
@@ -26,14 +25,11 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::ui::Ui;
 
-mod count;
 mod filter;
 pub(crate) mod nothing;
 mod source;
 
-pub(crate) use count::counts_and_unreadable_queues;
-
-use filter::{JobFilter, Prefilter};
+use filter::JobFilter;
 use source::SearchedJidSet;
 
 /// A search for the jobs that match a selector. It returns them slice by slice, in the order of the searched sets.
@@ -41,8 +37,10 @@ pub(crate) struct JobSearch<'a> {
     now: Moment,
     detail: JobFields,
     filter: JobFilter<'a>,
+    /// The sets that are not read yet.
     sources: VecDeque<SearchedJidSet>,
-    current: Option<ActiveSource>,
+    /// The set that is being read.
+    current: Option<SearchedJidSet>,
     jids: VecDeque<Name>,
     /// Hashes of the jids of all jobs found so far. `None` if no job can occur twice.
     seen: Option<HashedSet>,
@@ -61,20 +59,6 @@ pub(crate) struct JobSearch<'a> {
     misplaced: Vec<MisplacedFailureEntry>,
 }
 
-/// The set that is being searched.
-struct ActiveSource {
-    source: SearchedJidSet,
-    prefilter: Prefilter,
-    reader: JidReader,
-}
-
-enum JidReader {
-    Index(IndexReader),
-    /// `None` once the jids were returned.
-    Listed(Option<Vec<Name>>),
-    AllJobs(JobScan),
-}
-
 /// An entry in the failure list of a group whose job does not exist or has not failed in this group.
 #[derive(Debug)]
 pub(crate) struct MisplacedFailureEntry {
@@ -91,8 +75,13 @@ pub(crate) fn matching_jobs(
     selector: &Selector,
     detail: JobFields,
 ) -> Result<Vec<Job>, Error> {
+    let (core, ui) = session.core_and_ui()?;
+    let mut search = JobSearch::start_in_readable_queues(core, ui, now, selector, detail)?;
     let mut jobs = Vec::new();
-    for_each_job(session, now, selector, detail, |job| jobs.push(job))?;
+    while let Some(mut slice) = search.next_jobs(core)? {
+        jobs.append(&mut slice);
+    }
+    queue::require_readable(&search.unreadable)?;
     Ok(jobs)
 }
 
@@ -103,10 +92,16 @@ pub(crate) fn read_snapshots(
     now: Moment,
     selector: &Selector,
 ) -> Result<(Vec<JobSnapshot>, Vec<MisplacedFailureEntry>), Error> {
+    let (core, ui) = session.core_and_ui()?;
+    let detail = JobFields::Snapshot;
+    let mut search = JobSearch::start_in_readable_queues(core, ui, now, selector, detail)?;
     let (mut jobs, mut interner) = (Vec::new(), FieldInterner::default());
-    let mut misplaced = for_each_job(session, now, selector, JobFields::Snapshot, |job| {
-        jobs.push(JobSnapshot::from_job(job, &mut interner))
-    })?;
+    while let Some(slice) = search.next_jobs(core)? {
+        let snapshots = slice.into_iter();
+        jobs.extend(snapshots.map(|job| JobSnapshot::from_job(job, &mut interner)));
+    }
+    queue::require_readable(&search.unreadable)?;
+    let mut misplaced = search.misplaced;
     if jobs.is_empty() && misplaced.is_empty() {
         nothing::hint_why_empty(session, now, Some(selector))?;
     }
@@ -118,25 +113,6 @@ pub(crate) fn read_snapshots(
     Ok((jobs, misplaced))
 }
 
-/// Calls `take` with each matching job. Returns the misplaced entries of the failure lists that were read.
-fn for_each_job(
-    session: &mut Session,
-    now: Moment,
-    selector: &Selector,
-    detail: JobFields,
-    mut take: impl FnMut(Job),
-) -> Result<Vec<MisplacedFailureEntry>, Error> {
-    let (core, ui) = session.core_and_ui()?;
-    let mut search = JobSearch::start(core, now, selector, detail)?;
-    queue::require_readable(&search.unreadable)?;
-    search.note_full_scan_and_data_paths(ui);
-    while let Some(slice) = search.next_jobs(core)? {
-        slice.into_iter().for_each(&mut take);
-    }
-    queue::require_readable(&search.unreadable)?;
-    Ok(search.misplaced)
-}
-
 impl<'a> JobSearch<'a> {
     /// Starts a search: chooses the indexes to read. Fails if the selector names a queue or group without a wildcard
     /// and it does not exist.
@@ -146,27 +122,44 @@ impl<'a> JobSearch<'a> {
         selector: &'a Selector,
         detail: JobFields,
     ) -> Result<JobSearch<'a>, Error> {
-        let filter = JobFilter::new(selector, now);
-        let found = source::plan_search(core, now, selector, &filter)?;
-        let may_repeat = found.sets.len() > 1 || found.sets.iter().any(|set| set.index.is_none());
-        Ok(JobSearch {
+        let mut search = JobSearch {
             now,
             detail,
-            filter,
-            sources: found.sets.into(),
+            filter: JobFilter::new(selector, now),
+            sources: VecDeque::new(),
             current: None,
             jids: VecDeque::new(),
-            seen: may_repeat.then(HashedSet::default),
+            seen: None,
             remaining_offset: selector.offset,
             remaining_limit: selector.limit.unwrap_or(u64::MAX),
             total: Some(0),
             matched: 0,
             is_at_end: false,
             is_newest_first: false,
-            unknown_workers: found.unknown_workers,
-            unreadable: found.unreadable,
+            unknown_workers: Vec::new(),
+            unreadable: Vec::new(),
             misplaced: Vec::new(),
-        })
+        };
+        search.choose_sources(core)?;
+        let sources = &search.sources;
+        if sources.len() > 1 || sources.iter().any(|set| set.index.is_none()) {
+            search.seen = Some(HashedSet::default());
+        }
+        Ok(search)
+    }
+
+    /// As [`JobSearch::start`], with the notes of the search on stderr. Fails if a queue cannot be read.
+    fn start_in_readable_queues(
+        core: &mut Core,
+        ui: &mut Ui,
+        now: Moment,
+        selector: &'a Selector,
+        detail: JobFields,
+    ) -> Result<JobSearch<'a>, Error> {
+        let search = JobSearch::start(core, now, selector, detail)?;
+        queue::require_readable(&search.unreadable)?;
+        search.note_full_scan_and_data_paths(ui);
+        Ok(search)
     }
 
     /// Sets whether failure lists are read from the newest failure on. The order of other sets does not change.
@@ -219,10 +212,7 @@ impl<'a> JobSearch<'a> {
             }
             return Ok(None);
         }
-        let Some(ActiveSource {
-            source, prefilter, ..
-        }) = &self.current
-        else {
+        let Some(source) = &self.current else {
             return Ok(None);
         };
         let matches_first = source.matches_first;
@@ -248,11 +238,12 @@ impl<'a> JobSearch<'a> {
         }
         let size = (size as usize).min(self.jids.len());
         let mut slice: Vec<Name> = self.jids.drain(..size).collect();
-        if !is_exact && !prefilter.is_empty() {
-            let fields = core.stored_job_fields(self.now, &prefilter.field_names(), &slice)?;
+        if !is_exact && !source.prefilter.is_empty() {
+            let fields =
+                core.stored_job_fields(self.now, &source.prefilter.field_names(), &slice)?;
             let mut kept = fields
                 .into_iter()
-                .map(|fields| prefilter.job_may_match(&self.filter, fields));
+                .map(|fields| source.prefilter.job_may_match(&self.filter, fields));
             slice.retain(|_| kept.next().unwrap_or(false));
         }
         let needs_no_filter = is_exact && self.detail == JobFields::Jid;
@@ -305,8 +296,8 @@ impl<'a> JobSearch<'a> {
             return Ok(Some(self.matched));
         }
         let begun = match &self.current {
-            Some(searched) if !searched.source.is_exact => return Ok(None),
-            Some(searched) => searched.reader.total_jids().unwrap_or(0),
+            Some(source) if !source.is_exact => return Ok(None),
+            Some(source) => source.total_jids().unwrap_or(0),
             None => 0,
         };
         if !self.sources.iter().all(|source| source.is_exact) {
@@ -332,8 +323,8 @@ impl<'a> JobSearch<'a> {
             if !self.jids.is_empty() {
                 return Ok(true);
             }
-            if let Some(ActiveSource { source, reader, .. }) = &mut self.current {
-                match reader.next_jids(core, self.now) {
+            if let Some(source) = &mut self.current {
+                match source.next_jids(core, self.now) {
                     Ok(Some(members)) => {
                         self.jids.extend(members);
                         continue;
@@ -346,7 +337,7 @@ impl<'a> JobSearch<'a> {
                         continue;
                     }
                 }
-                let total = reader.total_jids();
+                let total = source.total_jids();
                 self.total = match (source.is_exact, self.total, total) {
                     (true, Some(before), Some(total)) => Some(before + total),
                     _ => None,
@@ -359,32 +350,15 @@ impl<'a> JobSearch<'a> {
             let Some(mut source) = self.sources.pop_front() else {
                 return Ok(false);
             };
-            let size = match &source {
-                SearchedJidSet {
-                    matches_first: true,
-                    ..
-                } => MAX_JOBS_PER_CALL as u64,
-                SearchedJidSet { is_exact: true, .. } => {
-                    self.remaining_limit.saturating_add(self.remaining_offset)
-                }
-                _ => self
-                    .remaining_limit
-                    .saturating_add(self.remaining_offset)
-                    .max(MAX_JOBS_PER_CALL as u64),
+            let wanted = self.remaining_limit.saturating_add(self.remaining_offset);
+            let size = match (source.matches_first, source.is_exact) {
+                (true, _) => MAX_JOBS_PER_CALL as u64,
+                (false, true) => wanted,
+                (false, false) => wanted.max(MAX_JOBS_PER_CALL as u64),
             };
-            let reader = match &source.index {
-                None if source.listed.is_some() => JidReader::Listed(source.listed.take()),
-                None => JidReader::AllJobs(JobScan::default()),
-                Some(index @ Index::Failed(_)) if self.is_newest_first => {
-                    JidReader::Index(IndexReader::backward(index.clone(), size))
-                }
-                Some(index) => JidReader::Index(IndexReader::forward(index.clone(), size)),
-            };
-            self.current = Some(ActiveSource {
-                prefilter: self.filter.prefilter(source.index.as_ref()),
-                source,
-                reader,
-            });
+            source.open_index(size, self.is_newest_first);
+            source.prefilter = self.filter.prefilter(source.index.as_ref());
+            self.current = Some(source);
         }
     }
 
@@ -414,21 +388,4 @@ fn unreadable_queue(
 fn is_failed_in_group(job: &Job, group: &Name) -> bool {
     let failure = job.failure.as_ref();
     job.state == Some(State::Failed) && failure.is_some_and(|failure| failure.group == *group)
-}
-
-impl JidReader {
-    fn next_jids(&mut self, core: &mut Core, now: Moment) -> Result<Option<Vec<Name>>, Error> {
-        match self {
-            JidReader::Index(walk) => walk.next_members(core, now),
-            JidReader::Listed(jids) => Ok(jids.take()),
-            JidReader::AllJobs(scan) => scan.jids_of_next_scan_step(core, now),
-        }
-    }
-
-    fn total_jids(&self) -> Option<u64> {
-        match self {
-            JidReader::Index(walk) => walk.total,
-            JidReader::Listed(_) | JidReader::AllJobs(_) => None,
-        }
-    }
 }

@@ -1,9 +1,11 @@
-//! The search plan of a selector: the cheapest sets that contain all jobs that may match.
+//! The sources of a search: the cheapest sets that contain all jobs that may match.
 
-use super::filter::JobFilter;
+use super::JobSearch;
+use super::filter::{JobFilter, Prefilter};
 use crate::args::shared::Selector;
 use crate::clock::moment::Moment;
-use crate::core::api::index::Index;
+use crate::core::api::index::{Index, IndexReader};
+use crate::core::api::page::JobScan;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::ending::exhausted_retries_group;
@@ -13,12 +15,13 @@ use crate::model::queue::Queue;
 use crate::name::Name;
 
 /// A set that is searched for jobs.
-#[derive(Debug)]
 pub(super) struct SearchedJidSet {
-    /// The index to read. If this and `listed` are `None`, the set is all jobs.
+    /// The index to read. `None` if the set is all jobs, or jids that were already read.
     pub index: Option<Index>,
-    /// The jids of the set, if they were already read.
-    pub listed: Option<Vec<Name>>,
+    /// Reads the jids of the set. `None` for an index that is not open yet.
+    reader: Option<JidReader>,
+    /// The first check of the members.
+    pub prefilter: Prefilter,
     /// Whether every member matches the selector, unless the index is damaged.
     pub is_exact: bool,
     /// Whether all matching members are at the start of the set, so that the rest need not be read.
@@ -27,108 +30,135 @@ pub(super) struct SearchedJidSet {
     pub is_given: bool,
 }
 
-impl SearchedJidSet {
-    /// Whether the set is all jobs, which requires a scan of all keys.
-    pub(super) fn is_all_jobs(&self) -> bool {
-        self.index.is_none() && self.listed.is_none()
-    }
+enum JidReader {
+    Index(IndexReader),
+    /// `None` once the jids were returned.
+    Listed(Option<Vec<Name>>),
+    AllJobs(JobScan),
+}
 
+impl SearchedJidSet {
     fn new(index: Index, is_exact: bool) -> SearchedJidSet {
         SearchedJidSet {
             index: Some(index),
-            listed: None,
             is_exact,
+            ..SearchedJidSet::without_index(None)
+        }
+    }
+
+    /// A set without an index, of which not every member need match.
+    fn without_index(reader: Option<JidReader>) -> SearchedJidSet {
+        SearchedJidSet {
+            index: None,
+            reader,
+            prefilter: Prefilter::default(),
+            is_exact: false,
             matches_first: false,
             is_given: false,
         }
     }
-}
 
-/// The sets to search for the jobs that match a selector.
-#[derive(Debug, Default)]
-pub(super) struct SearchPlan {
-    pub sets: Vec<SearchedJidSet>,
-    /// Workers that the selector names but the server does not know. They are an error if no job matches.
-    pub unknown_workers: Vec<Name>,
-    /// Queues that cannot be searched.
-    pub unreadable: Vec<Queue>,
-}
+    /// Whether the set is all jobs, which requires a scan of all keys.
+    pub(super) fn is_all_jobs(&self) -> bool {
+        matches!(self.reader, Some(JidReader::AllJobs(_)))
+    }
 
-/// Chooses the sets to search for the jobs that match a selector. Fails if the selector names a queue or group without
-/// a wildcard and it does not exist.
-pub(super) fn plan_search(
-    core: &mut Core,
-    now: Moment,
-    selector: &Selector,
-    filter: &JobFilter,
-) -> Result<SearchPlan, Error> {
-    let states = &filter.states;
-    if states.is_empty() {
-        return Ok(SearchPlan::default());
+    /// Opens the index of the set, to read ranges of up to `size` members. Only failure lists can be read from the
+    /// newest member on.
+    pub(super) fn open_index(&mut self, size: u64, is_newest_first: bool) {
+        let Some(index) = self.index.clone() else {
+            return;
+        };
+        let backward = is_newest_first && matches!(index, Index::Failed(_));
+        self.reader = Some(JidReader::Index(if backward {
+            IndexReader::backward(index, size)
+        } else {
+            IndexReader::forward(index, size)
+        }));
     }
-    let (mut unknown_workers, mut unreadable) = (Vec::new(), Vec::new());
-    // Search lanes only for jobs that are in a queue: failed and complete jobs have usually left their lane.
-    let is_queued = |state: &State| State::QUEUED.contains(state);
-    if !selector.keys.is_empty() && states.iter().any(is_queued) {
-        let sets = vec![listed_lane_jobs(core, now, selector)?];
-        return Ok(SearchPlan {
-            sets,
-            ..SearchPlan::default()
-        });
-    }
-    let mut plans: Vec<Vec<SearchedJidSet>> = Vec::new();
-    if !selector.groups.is_empty() || selector.message.is_some() {
-        plans.push(failure_lists(core, now, selector)?);
-    }
-    for tag in &selector.tags {
-        let is_exact = selector.tags.len() == 1 && selector.has_no_flag_but_tag();
-        plans.push(vec![SearchedJidSet::new(Index::Tag(tag.clone()), is_exact)]);
-    }
-    if selector.tracked {
-        plans.push(vec![SearchedJidSet::new(
-            Index::Tracked,
-            selector.has_no_flag_but_tracked(),
-        )]);
-    }
-    if !selector.held_by.is_empty() {
-        unknown_workers = unknown_holders(core, now, selector)?;
-        plans.push(lock_sets(core, now, selector, &mut unreadable)?);
-    }
-    if plans.is_empty() {
-        let sets = sets_of_selected_states(core, now, selector, filter, &mut unreadable)?;
-        return Ok(SearchPlan {
-            sets,
-            unknown_workers,
-            unreadable,
-        });
-    }
-    // Also consider the sets of the selected queues and states, which may be smaller than the index of a common tag.
-    let others = selector.tracked || !selector.tags.is_empty();
-    let others = others && selector.states_implied_by_flags().is_empty();
-    let others = others && (!selector.queues.is_empty() || !filter.matches_any_state());
-    let mut best = 0;
-    if plans.len() > 1 || others {
-        let mut costs = count_members_per_plan(core, now, &plans)?;
-        if others && costs.iter().all(|cost| *cost > FEW_ENOUGH_JOBS) {
-            let plan = sets_of_selected_states(core, now, selector, filter, &mut unreadable)?;
-            costs.extend(self::count_members_per_plan(
-                core,
-                now,
-                std::slice::from_ref(&plan),
-            )?);
-            plans.push(plan);
+
+    /// The next jids of the set; `None` at the end.
+    pub(super) fn next_jids(
+        &mut self,
+        core: &mut Core,
+        now: Moment,
+    ) -> Result<Option<Vec<Name>>, Error> {
+        match &mut self.reader {
+            Some(JidReader::Index(reader)) => reader.next_members(core, now),
+            Some(JidReader::Listed(jids)) => Ok(jids.take()),
+            Some(JidReader::AllJobs(scan)) => scan.jids_of_next_scan_step(core, now),
+            None => Ok(None),
         }
-        best = (0..costs.len())
-            .min_by_key(|&plan| costs[plan])
-            .unwrap_or(0);
     }
-    let sets = plans.swap_remove(best);
-    unreadable.dedup_by(|one, other| one.name == other.name);
-    Ok(SearchPlan {
-        sets,
-        unknown_workers,
-        unreadable,
-    })
+
+    /// The number of all members, as far as an index that is open reports it.
+    pub(super) fn total_jids(&self) -> Option<u64> {
+        match &self.reader {
+            Some(JidReader::Index(reader)) => reader.total,
+            _ => None,
+        }
+    }
+}
+
+impl JobSearch<'_> {
+    /// Chooses the sets to search for the jobs that match the selector. Fails if the selector names a queue or group
+    /// without a wildcard and it does not exist.
+    pub(super) fn choose_sources(&mut self, core: &mut Core) -> Result<(), Error> {
+        let (now, filter, unreadable) = (self.now, &self.filter, &mut self.unreadable);
+        let (selector, states) = (filter.selector, &filter.states);
+        if states.is_empty() {
+            return Ok(());
+        }
+        // Search lanes only for jobs that are in a queue: failed and complete jobs have usually left their lane.
+        let is_queued = |state: &State| State::QUEUED.contains(state);
+        if !selector.keys.is_empty() && states.iter().any(is_queued) {
+            self.sources
+                .push_back(listed_lane_jobs(core, now, selector)?);
+            return Ok(());
+        }
+        let mut plans: Vec<Vec<SearchedJidSet>> = Vec::new();
+        if !selector.groups.is_empty() || selector.message.is_some() {
+            plans.push(failure_lists(core, now, selector)?);
+        }
+        for tag in &selector.tags {
+            let is_exact = selector.tags.len() == 1 && selector.has_no_flag_but_tag();
+            plans.push(vec![SearchedJidSet::new(Index::Tag(tag.clone()), is_exact)]);
+        }
+        if selector.tracked {
+            plans.push(vec![SearchedJidSet::new(
+                Index::Tracked,
+                selector.has_no_flag_but_tracked(),
+            )]);
+        }
+        if !selector.held_by.is_empty() {
+            self.unknown_workers = unknown_holders(core, now, selector)?;
+            plans.push(lock_sets(core, now, selector, unreadable)?);
+        }
+        if plans.is_empty() {
+            self.sources = sets_of_selected_states(core, now, filter, unreadable)?.into();
+            return Ok(());
+        }
+        // Also consider the sets of the selected queues and states, which may be smaller than the index of a common
+        // tag.
+        let others = selector.tracked || !selector.tags.is_empty();
+        let others = others && selector.states_implied_by_flags().is_empty();
+        let others = others && (!selector.queues.is_empty() || !filter.matches_any_state());
+        let mut best = 0;
+        if plans.len() > 1 || others {
+            let mut costs = count_members_per_plan(core, now, &plans)?;
+            if others && costs.iter().all(|cost| *cost > FEW_ENOUGH_JOBS) {
+                plans.push(sets_of_selected_states(core, now, filter, unreadable)?);
+                let plan = plans.last().map_or(&[][..], std::slice::from_ref);
+                costs.extend(count_members_per_plan(core, now, plan)?);
+            }
+            best = (0..costs.len())
+                .min_by_key(|&plan| costs[plan])
+                .unwrap_or(0);
+        }
+        self.sources = plans.swap_remove(best).into();
+        unreadable.dedup_by(|one, other| one.name == other.name);
+        Ok(())
+    }
 }
 
 /// A plan that reads up to this number of jobs is used without a look at other sets, because counting their members
@@ -157,10 +187,10 @@ fn count_members_per_plan(
 fn sets_of_selected_states(
     core: &mut Core,
     now: Moment,
-    selector: &Selector,
     filter: &JobFilter,
     unreadable: &mut Vec<Queue>,
 ) -> Result<Vec<SearchedJidSet>, Error> {
+    let selector = filter.selector;
     // `--all` selects all jobs. No index exists for class, data and throttle.
     let has_unindexed_flag = selector.all
         || !selector.klasses.is_empty()
@@ -172,13 +202,8 @@ fn sets_of_selected_states(
         && selector.queues.is_empty()
         && selector.states.is_empty()
     {
-        return Ok(vec![SearchedJidSet {
-            index: None,
-            listed: None,
-            is_exact: false,
-            matches_first: false,
-            is_given: false,
-        }]);
+        let all = JidReader::AllJobs(JobScan::default());
+        return Ok(vec![SearchedJidSet::without_index(Some(all))]);
     }
     let states = &filter.states;
     let mut sources = queue_sets(core, now, selector, states, unreadable)?;
@@ -215,13 +240,8 @@ fn listed_lane_jobs(
         lanes.extend(queues.iter().map(lane_name));
     }
     let jobs = core.jobs_of_lanes(now, &lanes)?.into_iter().flatten();
-    Ok(SearchedJidSet {
-        index: None,
-        listed: Some(jobs.map(|job| job.jid).collect()),
-        is_exact: false,
-        matches_first: false,
-        is_given: false,
-    })
+    let jids = Some(jobs.map(|job| job.jid).collect());
+    Ok(SearchedJidSet::without_index(Some(JidReader::Listed(jids))))
 }
 
 /// The failure lists of the selected groups, or of all groups if the selector names none.

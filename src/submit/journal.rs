@@ -406,7 +406,7 @@ impl Journal {
         outcome: &LineOutcome,
     ) -> Result<(), Error> {
         if self.has_outcomes {
-            let item = outcome.to_item();
+            let item = outcome.to_job_outcome();
             self.ledger
                 .add_line(&json::compact_line(&item).map_err(Error::internal)?);
             return Ok(());

@@ -1,7 +1,7 @@
-//! Submitting jobs: `put`, `put --from` and `import`.
+//! Submitting many jobs: `put --from` and `import`.
 //!
 //! Each job is a [`NewJob`](crate::input::line::NewJob), which packs itself into a call. [`round`] has the
-//! calls of one round trip, [`order`] the order of jobs that depend on each other, [`one`] the smallest case.
+//! calls of one round trip, [`order`] the order of jobs that depend on each other.
 //!
 //! `put --from`: [`check`] validates every line before the first is sent. If jobs depend on jobs of later
 //! lines, [`line_order`] sorts them. Then the lines are read again, packed into rounds ([`pack`]), sent
@@ -44,7 +44,6 @@ pub(crate) mod import;
 pub(crate) mod jid;
 mod journal;
 mod line_order;
-pub(crate) mod one;
 mod order;
 mod pack;
 mod round;

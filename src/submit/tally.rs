@@ -1,13 +1,12 @@
 //! The output of `put --from`: each outcome as it arrives, the totals at the end.
 
 use crate::args::format::Format;
-use crate::bulk::exit;
-use crate::bulk::exit::Codes;
+use crate::bulk::tally::{Codes, bulk_exit, write_report};
 use crate::clock::Stopwatch;
 use crate::error::Error;
 use crate::model::bulk::text::{ReasonTally, put_summary};
 use crate::model::bulk::{
-    BulkItem, BulkReport, BulkTableColumns, BulkTotals, ItemResult, OutcomeCode,
+    BulkReport, BulkTableColumns, BulkTotals, ItemResult, JobOutcome, OutcomeCode,
 };
 use crate::model::queue::RoundedSeconds;
 use crate::name::Name;
@@ -51,18 +50,16 @@ pub(super) struct LineOutcome<'t> {
 }
 
 impl LineOutcome<'_> {
-    /// The item of reports and documents.
-    pub(super) fn to_item(&self) -> BulkItem {
+    /// The outcome as reports and documents list it.
+    pub(super) fn to_job_outcome(&self) -> JobOutcome {
         let detail = self.detail.as_ref().or(self.why.as_ref());
-        BulkItem {
-            jid: self.jid.into(),
+        JobOutcome {
             result: self.result,
-            code: self.code,
             detail: detail.map(|detail| detail.clone().into()),
             queue: Some(self.queue.into()),
-            state_before: None,
             state_after: self.state.cloned(),
             line: Some(self.line),
+            ..JobOutcome::new(&self.jid.into(), self.code)
         }
     }
 
@@ -73,11 +70,6 @@ impl LineOutcome<'_> {
             self.result = ItemResult::Planned;
         }
     }
-}
-
-#[derive(serde::Serialize)]
-struct PutSummaryLine<'a> {
-    summary: &'a BulkTotals,
 }
 
 impl PutTally {
@@ -143,7 +135,7 @@ impl PutTally {
         if let (true, Some(why)) = (failed, &outcome.why) {
             self.reasons.count_reason(outcome.result, why, outcome.jid);
         }
-        let item = outcome.to_item();
+        let item = outcome.to_job_outcome();
         if failed {
             *self.codes.entry((item.result, item.code)).or_default() += 1;
         }
@@ -213,16 +205,7 @@ impl PutTally {
                 ui.write_unambiguous_jids(&[&jid])?;
             }
         }
-        match ui.format() {
-            Format::Json | Format::Table => ui.show(&self.doc)?,
-            Format::Ndjson => {
-                let summary = &self.doc.sum;
-                ui.write_bytes(
-                    &json::compact_line(&PutSummaryLine { summary }).map_err(Error::internal)?,
-                )?;
-            }
-            Format::Jid | Format::Raw => {}
-        }
+        write_report(ui, &self.doc)?;
         let sum = &self.doc.sum;
         let text = put_summary(
             sum,
@@ -248,7 +231,7 @@ impl PutTally {
         match stopped_by {
             Some(error) => Err(error),
             None => Ok(SubmitResult {
-                exit: exit::bulk_exit(&self.codes, sum.remaining, false),
+                exit: bulk_exit(&self.codes, sum.remaining, false),
                 jids: self.jids_for_caller.unwrap_or_default(),
             }),
         }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::coordination::{CoordinationFlags, OccupiedLaneFlags};
+use crate::args::format::Format;
 use crate::args::input_arg::{FileArg, InputArg};
 use crate::args::moment;
 use crate::args::moment::MomentArg;
@@ -15,6 +16,7 @@ use crate::args::shared::{
 };
 use crate::args::value;
 use crate::clock::moment::Moment;
+use crate::core::api::put::PutPolicy;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
@@ -28,15 +30,14 @@ use crate::model::rate::MaxRate;
 use crate::name::Name;
 use crate::session::Session;
 use crate::submit;
-use crate::submit::JournalOrReportPath;
 use crate::submit::jid;
 use crate::submit::jid::LineDefaults;
+use crate::submit::{JournalOrReportPath, SubmitOptions};
 use crate::text::{format_count, format_duration};
 use crate::wait;
 use crate::wait::{SubscribedWait, WaitOptions};
 
-mod from;
-mod one;
+pub(super) mod one;
 
 /// Put a job into a queue, or many jobs from a file
 ///
@@ -280,6 +281,15 @@ impl Args {
         }
     }
 
+    fn policy(&self) -> PutPolicy {
+        PutPolicy {
+            replace: self.replace,
+            allow_missing: self.allow_missing,
+            tell_lanes: true,
+            dry_run: self.dry_run,
+        }
+    }
+
     /// Refuses flags that need `--from`. clap does not do this if there is positional data, because that conflicts with
     /// `--from`.
     fn refuse_flags_needing_from(&self) -> Result<(), Error> {
@@ -337,10 +347,44 @@ pub(crate) const SPEC: Spec<Args> =
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     match &args.from {
-        Some(from) => from::run(&args, from, session),
+        Some(from) => put_lines(&args, from, session),
         None => {
             args.refuse_flags_needing_from()?;
             one::run(&args, session)
         }
     }
+}
+
+/// Puts one job per line of a file.
+fn put_lines(args: &Args, from: &FileArg, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.require_format(&[Format::Jid, Format::Raw])?;
+    let mut source = session.input();
+    let data = args.read_data(&mut source)?;
+    // Claim stdin for the jobs, unless its lines were read before, to divide them among the members of the context.
+    if *from == FileArg::Stream && session.input_sharing_member_count().is_none() {
+        source.claim_stdin_for("jobs")?;
+    }
+    let defaults = args.line_defaults(data);
+    let order = SubmitOptions {
+        from: from.clone(),
+        defaults,
+        throttles: args.coordinated.throttles.clone(),
+        policy: args.policy(),
+        existing: args.existing,
+        if_absent: args.if_absent || args.jid_from.is_some(),
+        batch: args.batch,
+        rate: args.rate,
+        fail_fast: args.fail_fast,
+        record: args.record_file(),
+        replicas: args.replicas.wait_replicas,
+        keep_jids: args.wait.is_some() && !args.dry_run,
+    };
+    let submitted = submit::submit_file(&order, session)?;
+    if !submitted.jids.is_empty()
+        && let Some(options) = args.wait_options(session.now())
+    {
+        let waiter = SubscribedWait::subscribe_and_handle_signals(options, session)?;
+        wait_for_jobs(waiter, submitted.jids, session)?;
+    }
+    Ok(submitted.exit)
 }

@@ -6,7 +6,8 @@ use super::{missing_recurring_error, read_recurring};
 use crate::args::format::Format;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
-use crate::core::api::put::PutPolicy;
+use crate::commands::put::one::{put_or_duplicated_job, show_put};
+use crate::core::api::put::{PutCall, PutPolicy};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::line::{NewJob, NewName};
@@ -14,7 +15,6 @@ use crate::model::bulk::OutcomeCode;
 use crate::model::recur::text::owed_text;
 use crate::name::Name;
 use crate::session::Session;
-use crate::submit::one::{SinglePut, show_put};
 
 /// Put one job of a recurring job now
 ///
@@ -47,28 +47,25 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let number = |number: i64| Cow::Owned(number.to_string().into_bytes());
     let retries = found.retries.map(|retries| retries.floor());
     let queue = found.queue.unwrap_or_default();
-    let job = SinglePut {
-        job: NewJob {
-            queue: Some(NewName::from(&queue)),
-            klass: Some(NewName::from(&found.klass.unwrap_or_default())),
-            data: Some(Cow::Borrowed(found.data.as_bytes())),
-            priority: found.priority.map(|priority| number(priority.floor())),
-            retries: retries.filter(|retries| *retries >= 0).map(number),
-            tags: Some(found.tags.iter().map(name).collect()),
-            coordination,
-            past: vec![("spawned_from_jid", Cow::Borrowed(args.jid.as_bytes()))],
-            ..NewJob::default()
-        },
-        jid: Name::from(uuid::Uuid::new_v4().simple().to_string()),
-        policy: PutPolicy {
-            tell_lanes: true,
-            dry_run: args.dry.dry_run,
-            ..PutPolicy::default()
-        },
-        if_absent: false,
-        maxima: None,
+    let job = NewJob {
+        queue: Some(NewName::from(&queue)),
+        klass: Some(NewName::from(&found.klass.unwrap_or_default())),
+        data: Some(Cow::Borrowed(found.data.as_bytes())),
+        priority: found.priority.map(|priority| number(priority.floor())),
+        retries: retries.filter(|retries| *retries >= 0).map(number),
+        tags: Some(found.tags.iter().map(name).collect()),
+        coordination,
+        past: vec![("spawned_from_jid", Cow::Borrowed(args.jid.as_bytes()))],
+        ..NewJob::default()
     };
-    let reply = job.send_put(now, session)?;
+    let jid = Name::from(uuid::Uuid::new_v4().simple().to_string());
+    let mut call = PutCall::new(PutPolicy {
+        tell_lanes: true,
+        dry_run: args.dry.dry_run,
+        ..PutPolicy::default()
+    });
+    job.add_to_call(jid.as_bytes(), now, &mut call);
+    let reply = session.core()?.put_one(now, &jid, &call)?;
     if reply.code != OutcomeCode::Ok {
         let why = reply.core_refusal_text();
         return Err(Error::conflict(format!(
@@ -76,11 +73,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         )));
     }
     let placed = reply.done.unwrap_or_default();
-    let put = job.find_put_or_duplicated_job(&placed, now, session)?;
-    let exit = show_put(&put, session)?;
+    let put = put_or_duplicated_job(&job, jid, placed, args.dry.dry_run, now, session)?;
+    show_put(&put, session)?;
     if let Some(owed) = owed {
         let note = format!("{owed} beside this: the next pops put them");
         session.ui.note_to_people(&note);
     }
-    Ok(exit)
+    Ok(Exit::Ok)
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
 use super::queue::RoundedSeconds;
+use crate::error::Kind;
 use crate::name::Name;
 
 /// Maximum number of jobs that one call of a command of the core changes or returns.
@@ -52,6 +53,22 @@ impl OutcomeCode {
                 ItemResult::Skipped
             }
             _ => ItemResult::Failed,
+        }
+    }
+
+    /// The kind of error for the outcome of a job, if only this job was named.
+    pub(crate) const fn error_kind(self) -> Kind {
+        match self {
+            OutcomeCode::Gone | OutcomeCode::MissingDependency => Kind::NotFound,
+            OutcomeCode::Invalid | OutcomeCode::Ok => Kind::Error,
+            OutcomeCode::Server => Kind::Server,
+            OutcomeCode::Unknown => Kind::OutcomeUnknown,
+            OutcomeCode::StateChanged
+            | OutcomeCode::Complete
+            | OutcomeCode::NotHolder
+            | OutcomeCode::HasDependents
+            | OutcomeCode::Cycle
+            | OutcomeCode::Exists => Kind::Conflict,
         }
     }
 }
@@ -145,8 +162,9 @@ impl From<&str> for OutcomeDetail {
 }
 
 /// One job of a bulk action.
+// The doc comment is in the document. The fields that serde skips are for the text of the report.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct BulkItem {
+pub(crate) struct JobOutcome {
     /// The job's id
     pub jid: Name,
     /// One of done, skipped, failed or planned
@@ -167,11 +185,29 @@ pub(crate) struct BulkItem {
     /// The job's line in the file: put --from
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
+    /// The next step after a refusal.
+    #[serde(skip)]
+    pub hint: Option<String>,
+    /// The cells of the table's row after the jid.
+    #[serde(skip)]
+    pub cells: Vec<Name>,
+    /// The reply that `qless-core` would give to its command of this name, for `-o raw`.
+    #[serde(skip)]
+    pub raw: Vec<u8>,
+    /// On which worker, and for how long, the job ran until it was cancelled.
+    #[serde(skip)]
+    pub running_on: Option<String>,
+    /// Whether the job itself was not given, but was changed because it depends on a given job.
+    #[serde(skip)]
+    pub cascaded: bool,
+    /// Whether the job needed no change, because it already was as the command would leave it.
+    #[serde(skip)]
+    pub as_asked: bool,
 }
 
-impl BulkItem {
-    pub(crate) fn new(jid: &Name, code: OutcomeCode) -> BulkItem {
-        BulkItem {
+impl JobOutcome {
+    pub(crate) fn new(jid: &Name, code: OutcomeCode) -> JobOutcome {
+        JobOutcome {
             jid: jid.clone(),
             result: code.item_result(),
             code,
@@ -180,20 +216,13 @@ impl BulkItem {
             state_before: None,
             state_after: None,
             line: None,
+            hint: None,
+            cells: Vec::new(),
+            raw: Vec::new(),
+            running_on: None,
+            cascaded: false,
+            as_asked: false,
         }
-    }
-
-    /// The item of a dry run for a job that the action would try to change.
-    pub(crate) fn planned(jid: &Name) -> BulkItem {
-        BulkItem {
-            result: ItemResult::Planned,
-            ..BulkItem::new(jid, OutcomeCode::Ok)
-        }
-    }
-
-    pub(crate) fn with_detail(mut self, detail: impl Into<OutcomeDetail>) -> BulkItem {
-        self.detail = Some(detail.into());
-        self
     }
 }
 
@@ -251,7 +280,7 @@ pub(crate) struct BulkReport {
     #[serde(flatten)]
     pub sum: BulkTotals,
     /// The jobs that were skipped or failed; with -v, all
-    pub items: Vec<BulkItem>,
+    pub items: Vec<JobOutcome>,
     #[serde(skip)]
     pub table_columns: BulkTableColumns,
     #[serde(skip)]

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{BulkItem, BulkReport, BulkRow, BulkTableColumns, BulkTotals, ItemResult, OutcomeCode};
+use super::{
+    BulkReport, BulkRow, BulkTableColumns, BulkTotals, ItemResult, JobOutcome, OutcomeCode,
+};
 use crate::clock::moment::Moment;
 use crate::model::bulk::Verb;
 use crate::model::job_snapshot::JobSnapshot;
@@ -93,13 +95,13 @@ fn number_cell(text: &Name) -> Cell {
 pub(crate) struct ReasonTally(BTreeMap<(ItemResult, String), (u64, Vec<Name>)>);
 
 impl ReasonTally {
-    pub(crate) fn count_item_reason(&mut self, item: &BulkItem) {
-        let why = match &item.detail {
-            _ if item.code == OutcomeCode::Gone => "gone".into(),
+    pub(crate) fn count_outcome_reason(&mut self, outcome: &JobOutcome) {
+        let why = match &outcome.detail {
+            _ if outcome.code == OutcomeCode::Gone => "gone".into(),
             Some(detail) => detail.shared_reason_text(),
-            None => item.code.into_str().into(),
+            None => outcome.code.into_str().into(),
         };
-        self.count_reason(item.result, &why, item.jid.as_bytes());
+        self.count_reason(outcome.result, &why, outcome.jid.as_bytes());
     }
 
     pub(crate) fn count_reason(&mut self, result: ItemResult, reason: &str, jid: &[u8]) {
@@ -118,20 +120,24 @@ impl ReasonTally {
 pub(crate) const NAMED: usize = 10;
 
 /// What was done to one job, or in a dry run would be done: `retried 7d1f… in mail, waiting`.
-pub(crate) fn done_or_planned_sentence(verb: &Verb, item: &BulkItem) -> String {
-    let mut text = match item.result {
+pub(crate) fn done_or_planned_sentence(verb: &Verb, outcome: &JobOutcome) -> String {
+    let mut text = match outcome.result {
         ItemResult::Planned => format!("would {}", verb.infinitive),
         _ => verb.of_one.unwrap_or(verb.past).to_string(),
     };
     text.push(' ');
-    text.push_str(&sanitize_to_line(item.jid.as_bytes()));
-    if let (ItemResult::Done, Some(state), None) = (item.result, &item.state_after, verb.of_one) {
-        if let Some(queue) = &item.queue {
+    text.push_str(&sanitize_to_line(outcome.jid.as_bytes()));
+    if let (ItemResult::Done, Some(state), None) =
+        (outcome.result, &outcome.state_after, verb.of_one)
+    {
+        if let Some(queue) = &outcome.queue {
             text.push_str(&format!(" in {}", sanitize_to_line(queue.as_bytes())));
         }
         text.push_str(&format!(", {}", sanitize_to_line(state.as_bytes())));
     }
-    if let (ItemResult::Done | ItemResult::Planned, Some(detail)) = (item.result, &item.detail) {
+    if let (ItemResult::Done | ItemResult::Planned, Some(detail)) =
+        (outcome.result, &outcome.detail)
+    {
         text.push_str(&format!(", {}", sanitize_to_line(detail.to_string())));
     }
     text

@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::round::{PutRound, SentJob};
 use crate::args::input_arg::FileArg;
 use crate::args::shared::BulkFlags;
-use crate::bulk::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome, failed_call_outcome};
+use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome, failed_call_outcome};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::consent::Consent;
@@ -26,7 +26,7 @@ use crate::input::source::ByteLimit;
 use crate::input::two_pass::TwoPassFile;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkItem, BulkTableColumns, ItemResult, OutcomeCode};
+use crate::model::bulk::{BulkTableColumns, ItemResult, OutcomeCode};
 use crate::model::config::OptionChange;
 use crate::model::import::ImportPlan;
 use crate::model::job::State;
@@ -41,7 +41,6 @@ mod check;
 mod pack;
 
 use check::{ArchiveContents, ImportDecision};
-use pack::ArchivedJobConverter;
 
 pub(crate) const IMPORT: Verb = Verb {
     word: "import",
@@ -107,9 +106,9 @@ pub(crate) fn import_file(
     let mut file = TwoPassFile::open(&options.from, LONGEST_LINE)?;
     let contents = ArchiveContents::read_archive(&mut file, &options)?;
     let order = contents.jobs_in_put_order(file.source_name())?;
-    let bulk_options = BulkOptions::new(session, &IMPORT, &options.flags)?;
-    let resumes = bulk_options.continues_earlier_report();
-    let has_report = bulk_options.ledger.is_some();
+    let mut plan = BulkPlan::without_jobs(session, &IMPORT, &options.flags)?;
+    let resumes = plan.continues_earlier_report();
+    let has_report = options.flags.report.is_some();
     if resumes && options.existing == ExistingPolicy::Refuse {
         // Skip existing jobs: the earlier run put them, and may have ended before it reported all of them.
         options.existing = ExistingPolicy::Skip;
@@ -173,14 +172,14 @@ pub(crate) fn import_file(
             "{entries} of histories cannot be read and are left out"
         ));
     }
-    let mut plan = plan_import(bulk_options, &contents, &order, &options);
+    add_jobs_to_import(&mut plan, &contents, &order, &options);
     drop(order);
     let mut importer = Importer {
         file: &file,
         contents: &contents,
         options: &options,
         missing,
-        note: options.flags.reason.is_some().then(|| plan.history_note()),
+        note: options.flags.reason.is_some().then(|| plan.note.clone()),
         next: now,
     };
     if dry_run {
@@ -189,7 +188,7 @@ pub(crate) fn import_file(
         })?;
     }
     let held = !dry_run && !pauses.hold.is_empty();
-    let ended = plan.run_in_slices(session, |core, now, jobs| {
+    let ended = plan.change_in_slices(session, |core, now, _, jobs| {
         importer.import_slice(core, now, jobs)
     });
     if held {
@@ -453,12 +452,12 @@ fn set_pauses_options_and_maxima(
 /// The state by which a plan tells recurring jobs from other jobs.
 const RECURRING: &str = "recurring";
 
-fn plan_import(
-    bulk_options: BulkOptions,
+fn add_jobs_to_import(
+    plan: &mut BulkPlan,
     contents: &ArchiveContents,
     jobs: &[u32],
     options: &ImportOptions,
-) -> BulkPlan {
+) {
     let jids = contents.jids_by_number();
     let mut excluded = Vec::new();
     for (location, jid) in contents.jobs.iter().zip(&jids) {
@@ -498,11 +497,11 @@ fn plan_import(
         }),
         ..JobSnapshot::default()
     }));
-    BulkPlan::from_file(bulk_options, planned, excluded)
+    plan.add_jobs_of_file(planned, excluded);
 }
 
 fn with_line_number(mut outcome: JobOutcome, line: u64) -> JobOutcome {
-    outcome.item.line = Some(line);
+    outcome.line = Some(line);
     outcome
 }
 
@@ -514,15 +513,16 @@ fn with_line_queue_and_state(
     state: State,
 ) -> JobOutcome {
     let mut outcome = with_line_number(outcome, sent.line);
-    outcome.item.queue = Some(round.queue(sent).into());
-    outcome.item.state_before = Some(state.into_str().into());
+    outcome.queue = Some(round.queue(sent).into());
+    outcome.state_before = Some(state.into_str().into());
     outcome
 }
 
 fn skipped_existing_outcome(jid: &Name) -> JobOutcome {
-    let mut item = BulkItem::new(jid, OutcomeCode::Exists);
-    item.result = ItemResult::Skipped;
-    item.with_detail("it exists already").into()
+    JobOutcome {
+        result: ItemResult::Skipped,
+        ..JobOutcome::refused(jid, OutcomeCode::Exists, "it exists already")
+    }
 }
 
 /// Puts the jobs of a plan.
@@ -576,12 +576,6 @@ impl Importer<'_> {
             dry_run: self.options.flags.dry_run,
             ..PutPolicy::default()
         };
-        let packer = ArchivedJobConverter {
-            contents: self.contents,
-            options: self.options,
-            missing: &self.missing,
-            note: self.note.as_deref(),
-        };
         let (mut round, mut pasts, mut line) = (PutRound::default(), Vec::new(), Vec::new());
         for job in jobs
             .iter()
@@ -597,7 +591,7 @@ impl Importer<'_> {
             };
             // Each job has its own call and moment, so that the jobs run in the order of the file.
             round.begin_call(policy, 1);
-            round.add_job_to_last_call(number, job.jid.as_bytes(), &packer.job_to_put(&read), now);
+            round.add_job_to_last_call(number, job.jid.as_bytes(), &self.job_to_put(&read), now);
             pasts.push((read.state, read.tracked == Some(true)));
         }
         self.next = self.next.max(now);
@@ -705,7 +699,7 @@ impl Importer<'_> {
                 Err(error) => return Err(error),
             },
         };
-        outcome.item.queue = Some(queue);
+        outcome.queue = Some(queue);
         slice.outcomes.push(with_line_number(outcome, number));
         Ok(())
     }

@@ -1,10 +1,8 @@
 //! A job of an export, as a job to put.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
-use super::check::ArchiveContents;
-use super::{FailedPolicy, ImportOptions};
+use super::{FailedPolicy, Importer};
 use crate::args::moment::MomentArg;
 use crate::clock::moment::Moment;
 use crate::core::api::template;
@@ -15,16 +13,7 @@ use crate::model::coordination::CoordinationOption;
 use crate::model::job::State;
 use crate::name::Name;
 
-/// The options for packing jobs.
-#[derive(Clone, Copy)]
-pub(super) struct ArchivedJobConverter<'h> {
-    pub contents: &'h ArchiveContents,
-    pub options: &'h ImportOptions,
-    pub missing: &'h HashSet<Name>,
-    pub note: Option<&'h [u8]>,
-}
-
-impl ArchivedJobConverter<'_> {
+impl Importer<'_> {
     /// The job to put for one of the export.
     pub(super) fn job_to_put<'j>(&'j self, job: &'j ArchivedJob) -> NewJob<'j> {
         let bytes = |name: &'j Name| Cow::Borrowed(name.as_bytes());
@@ -52,13 +41,13 @@ impl ArchivedJobConverter<'_> {
         if let Some(template) = &job.spawned_from {
             past("spawned_from_jid", template.as_bytes().to_vec());
         }
-        if let Some(note) = self.note {
-            past("note", note.to_vec());
+        if let Some(note) = &self.note {
+            past("note", note.clone());
         }
         if let Some(failure) = failure {
             past("failed", failure_document(failure));
         } else {
-            let waits = |jid: &&Name| self.contents.can_be_dependency(jid, self.missing);
+            let waits = |jid: &&Name| self.contents.can_be_dependency(jid, &self.missing);
             let depends = job.depends.iter().filter(waits);
             let depends: Vec<_> = depends.map(|jid| Dependency(bytes(jid))).collect();
             new.depends = (!depends.is_empty()).then_some(Cow::Owned(depends));
@@ -71,21 +60,7 @@ impl ArchivedJobConverter<'_> {
         self.add_coordination_options(job, &mut new);
         new
     }
-}
 
-/// A failure as the core takes it.
-fn failure_document(failure: &ArchivedFailure) -> Vec<u8> {
-    let mut text = b"{\"group\":".to_vec();
-    text.extend(quote_string(failure.group.as_bytes()));
-    text.extend(b",\"message\":");
-    text.extend(quote_string(failure.message.as_bytes()));
-    text.extend(format!(",\"when\":{},\"worker\":", failure.when).bytes());
-    text.extend(quote_string(failure.worker.as_bytes()));
-    text.push(b'}');
-    text
-}
-
-impl ArchivedJobConverter<'_> {
     /// The lane of a job after `--map-queue`: the queue at the beginning of its name is renamed. A lane for all
     /// queues has none. The queue of the lane is not that of the job if the job was moved after it got its key.
     fn mapped_lane(&self, lane: &Name, queue: Option<&Name>) -> Vec<u8> {
@@ -145,6 +120,18 @@ impl ArchivedJobConverter<'_> {
         payloads.push(b']');
         past.push(("payloads", Cow::Owned(payloads)));
     }
+}
+
+/// A failure as the core takes it.
+fn failure_document(failure: &ArchivedFailure) -> Vec<u8> {
+    let mut text = b"{\"group\":".to_vec();
+    text.extend(quote_string(failure.group.as_bytes()));
+    text.extend(b",\"message\":");
+    text.extend(quote_string(failure.message.as_bytes()));
+    text.extend(format!(",\"when\":{},\"worker\":", failure.when).bytes());
+    text.extend(quote_string(failure.worker.as_bytes()));
+    text.push(b'}');
+    text
 }
 
 /// A recurring job of the file, as the call that creates it again takes it.

@@ -1,0 +1,196 @@
+//! Putting jobs back into a queue: retries, and what retry, promote and move share.
+
+use std::time::Duration;
+
+use super::order;
+use super::{BulkPlan, JobOutcome, SliceOutcome};
+use crate::clock::moment::Moment;
+use crate::command_line::CommandLine;
+use crate::core::api::guard::{GuardReply, RequeueOptions, RequeueResult, RequeueVerb};
+use crate::core::call::Core;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::bulk::{BulkTableColumns, OutcomeCode, OutcomeDetail, Verb};
+use crate::model::job_snapshot::JobSnapshot;
+use crate::name::Name;
+use crate::session::Session;
+
+pub(crate) const RETRY: Verb = Verb {
+    word: "retry",
+    infinitive: "retry",
+    past: "retried",
+    of_one: None,
+    table_columns: BulkTableColumns::Nothing,
+    raw: false,
+};
+
+/// How jobs are retried.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RetryOptions {
+    pub to: Option<Name>,
+    pub delay: Option<Duration>,
+    pub priority: Option<i64>,
+    /// Run completed jobs again.
+    pub completed: bool,
+    /// Take running jobs from their workers.
+    pub force: bool,
+}
+
+/// Retries the jobs of a plan, those of a lane in the order of their puts. Running and stalled jobs keep their
+/// remaining retries; failed and complete jobs get all their retries again. `new_queue_lines` is about a queue that
+/// does not exist yet, for the question.
+pub(crate) fn retry_jobs(
+    mut plan: BulkPlan,
+    options: &RetryOptions,
+    new_queue_lines: &str,
+    session: &mut Session,
+) -> Result<Exit, Error> {
+    let effects = options.effect_lines(&plan) + new_queue_lines;
+    plan.ask_consent_or_print_plan(session, &effects)?;
+    order::sort_lanes_by_put(&mut plan, session.now(), session)?;
+    let begun = session.now();
+    plan.change_in_slices(session, |core, now, note, jobs| {
+        let due = |job: &JobSnapshot| due_after_delay(options.delay, job, begun, now);
+        let jobs = jobs.iter().map(|job| (job, due(job)));
+        let (kept, fresh): (Vec<_>, Vec<_>) = jobs.partition(|(job, _)| is_running_or_stalled(job));
+        let call = |keeps_remaining_retries| RequeueOptions {
+            verb: RequeueVerb::Retry,
+            to: options.to.as_ref(),
+            priority: options.priority,
+            keeps_remaining_retries,
+        };
+        let mut slice = SliceOutcome::from(requeue_jobs(core, now, note, &call(false), &fresh));
+        if slice.stopped_by.is_none() {
+            match requeue_jobs(core, now, note, &call(true), &kept) {
+                Ok(outcomes) => slice.outcomes.extend(outcomes),
+                Err(error) => slice.stopped_by = Some(error),
+            }
+        }
+        slice
+    })
+}
+
+impl RetryOptions {
+    pub(crate) fn refuse_not_retriable(&self, job: &JobSnapshot) -> Option<JobOutcome> {
+        let hint = |words: &str, sentence: &str| {
+            let command = CommandLine::new(words).with_name_argument(&job.jid);
+            command.fill_sentence(sentence)
+        };
+        let hint = match job.stored.as_bytes() {
+            b"failed" => return None,
+            b"complete" if self.completed => return None,
+            b"running" | b"stalled" if self.force => return None,
+            b"complete" => hint("retry --completed", "run it again: {}"),
+            b"running" | b"stalled" if job.state.as_bytes() == b"stalled" => hint(
+                "retry --force",
+                "the next pop of its queue gets it; all its retries again: {}",
+            ),
+            b"running" | b"stalled" => hint("retry --force", "take its lock away: {}"),
+            b"scheduled" => hint("promote", "run it now: {}"),
+            b"depends" => hint("depends", "see which: {}"),
+            _ => {
+                return Some(
+                    wrong_state_outcome(job).with_already_as_asked(self.is_already_as_asked(job)),
+                );
+            }
+        };
+        Some(wrong_state_outcome(job).hint_if(hint))
+    }
+
+    /// Where the jobs go, for the question.
+    fn effect_lines(&self, plan: &BulkPlan) -> String {
+        let to = match &self.to {
+            Some(to) => format!("all go to `{to}`"),
+            None => "each goes back to its own queue".into(),
+        };
+        let fresh: Vec<&JobSnapshot> = plan
+            .jobs
+            .iter()
+            .filter(|job| !is_running_or_stalled(job))
+            .collect();
+        let retries = fresh.first().and_then(|job| job.retries.as_ref());
+        let retries =
+            retries.filter(|one| fresh.iter().all(|job| job.retries.as_ref() == Some(one)));
+        let retries = match retries {
+            Some(one) if one.as_bytes() == b"1" => "1 fresh retry".into(),
+            Some(many) => format!("{many} fresh retries"),
+            None => "fresh retries".into(),
+        };
+        match (fresh.len(), fresh.len() == plan.jobs.len()) {
+            (0, _) => format!("\n  {to} with its remaining retries\n"),
+            (_, true) => format!("\n  {to} with {retries}\n"),
+            _ => format!("\n  {to} with {retries}; running jobs keep their remaining retries\n"),
+        }
+    }
+
+    /// Whether the job already waits in the queue and with the priority that a retry with these options gives it.
+    fn is_already_as_asked(&self, job: &JobSnapshot) -> bool {
+        let priority = self.priority.map(|priority| priority.to_string().into());
+        job.has_stored_state("waiting")
+            && self.delay.is_none()
+            && (self.to.is_none() || self.to == job.queue)
+            && (priority.is_none() || priority == job.priority)
+    }
+}
+
+/// When a job is due; `None` means immediately. If the action spreads the starts of the jobs over a time, a delay
+/// counts from `begun`, the start of the action, otherwise from `now`, the call for this part of the jobs.
+pub(crate) fn due_after_delay(
+    delay: Option<Duration>,
+    job: &JobSnapshot,
+    begun: Moment,
+    now: Moment,
+) -> Option<Moment> {
+    let is_spread = !job.later.is_zero();
+    let from = if is_spread { begun } else { now };
+    let due = from.plus(delay.unwrap_or_default()).plus(job.later);
+    (is_spread || delay.is_some()).then_some(due)
+}
+
+/// Makes the call that puts jobs back into a queue, each due at its time or immediately. Makes no call for no jobs.
+pub(crate) fn requeue_jobs(
+    core: &mut Core,
+    now: Moment,
+    note: &[u8],
+    call: &RequeueOptions,
+    jobs_and_due_times: &[(&JobSnapshot, Option<Moment>)],
+) -> Result<Vec<JobOutcome>, Error> {
+    if jobs_and_due_times.is_empty() {
+        return Ok(Vec::new());
+    }
+    let replies = core.requeue_jobs(now, call, note, jobs_and_due_times)?;
+    let replies = jobs_and_due_times.iter().zip(replies);
+    let outcomes = replies.map(|((job, _), reply)| requeue_outcome(job, &reply));
+    Ok(outcomes.collect())
+}
+
+fn requeue_outcome(job: &JobSnapshot, reply: &GuardReply<RequeueResult>) -> JobOutcome {
+    let Some(done) = &reply.done else {
+        return JobOutcome::from_refusing_reply(job, reply);
+    };
+    let mut outcome = JobOutcome::done(&job.jid).with_snapshot(job);
+    outcome.state_after = done.state.clone();
+    outcome.queue = done.queue.clone().or(outcome.queue);
+    outcome
+}
+
+/// Whether a worker holds the job, or has lost it and no other worker took it since.
+fn is_running_or_stalled(job: &JobSnapshot) -> bool {
+    job.has_stored_state("running") || job.has_stored_state("stalled")
+}
+
+/// The refusal to put a job back into a queue because of its state, with the reason.
+pub(crate) fn wrong_state_outcome(job: &JobSnapshot) -> JobOutcome {
+    let worker = || match &job.worker {
+        Some(worker) => format!("`{worker}`"),
+        None => "a worker without a name".into(),
+    };
+    let why = match job.state.as_bytes() {
+        b"stalled" => OutcomeDetail::Is(format!("stalled, {} lost its lock", worker())),
+        b"running" => OutcomeDetail::Is(format!("running, held by {}", worker())),
+        b"depends" => "it waits for other jobs".into(),
+        b"complete" => return JobOutcome::already_complete(&job.jid),
+        _ => return JobOutcome::wrong_state(&job.jid, job.state.clone(), None),
+    };
+    JobOutcome::refused(&job.jid, OutcomeCode::StateChanged, why)
+}
