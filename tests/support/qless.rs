@@ -59,21 +59,32 @@ impl Qless {
 
     /// Runs the commands of a session, one after the other: `$ qless <line>`, or `200 $ qless <line>` at a
     /// pinned time. Below each stands what [`RunOutput::shows`] compares, in whole lines. At the end of a
-    /// command, `&>/dev/null` leaves out all but a status other than 0, and `| jq -c` stands for one document
-    /// on one line, without blanks between its tokens. A hidden text stands in commands as it is shown; an
-    /// input is that of each command.
+    /// command, `&>/dev/null` leaves out all but a status other than 0, `| jq -c` stands for one document
+    /// on one line, without blanks between its tokens, and `| jq -c '[.done, .items[0].code]'` for a part of it
+    /// ([`text::pick`]). A hidden text stands in commands as it is shown. An input is that of each command that
+    /// has none of its own, as `$ printf 'a\nb' | qless <line>` has.
     #[track_caller]
     pub fn session(&self, expected: Expect) {
         let mut session = String::new();
         for prompt in expected.data().lines().map(str::trim_start) {
-            let Some((now, line)) = prompt.split_once("$ qless ") else {
+            let Some((now, line)) = prompt.split_once("$ ") else {
                 continue;
             };
-            let qless = match now.trim_end() {
+            let (input, line) = match line.strip_prefix("qless ") {
+                Some(line) => (None, line),
+                None => match line.split_once(" | qless ") {
+                    Some((input, line)) if input.starts_with("printf ") => (Some(input), line),
+                    _ => continue,
+                },
+            };
+            let mut qless = match now.trim_end() {
                 "" => self.clone(),
                 now if now.parse::<f64>().is_ok() => self.clone().at(now),
                 _ => panic!("not a command of a session: {prompt}"),
             };
+            if let Some(input) = input {
+                qless = qless.input(text::printf(input));
+            }
             let hidden = self.hidden.iter();
             let line = &hidden.fold(line.to_owned(), |line, (hidden, shown)| {
                 assert!(!shown.is_empty(), "{hidden} is hidden as nothing");
@@ -81,9 +92,13 @@ impl Qless {
             });
             let block = if let Some(line) = line.strip_suffix(" &>/dev/null") {
                 qless.run(line).status()
-            } else if let Some(line) = line.strip_suffix(" | jq -c") {
+            } else if let Some((line, part)) = line.split_once(" | jq -c") {
                 let ran = qless.run(line);
-                ran.block_with(text::compact(&ran.stdout()) + "\n")
+                let shown = match part.trim() {
+                    "" => text::compact(&ran.stdout()),
+                    part => text::pick(&ran.stdout(), part.trim_matches('\'')),
+                };
+                ran.block_with(shown + "\n")
             } else {
                 qless.run(line).block()
             };
@@ -133,6 +148,16 @@ impl Qless {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         command
+    }
+
+    /// A shell that runs a script in the same environment, in which `$0` is the binary.
+    pub fn shell(&self, script: &str) -> Command {
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", script, env!("CARGO_BIN_EXE_qless")])
+            .env_clear()
+            .envs(self.env.iter().map(|(name, value)| (name, value)));
+        shell
     }
 }
 
