@@ -27,18 +27,18 @@ fn job(jid: &str, more: &str) -> String {
 }
 
 fn file(lines: &[String]) -> String {
-    let mut text = HEAD.to_string() + "\n";
-    for line in lines {
-        text.push_str(line);
-        text.push('\n');
-    }
-    text
+    let head = format!("{HEAD}\n");
+    lines.iter().fold(head, |text, line| text + line + "\n")
+}
+
+/// The binary at the moment 100, with these lines on stdin.
+fn given(redis: &Redis, lines: &[String]) -> Qless {
+    redis.at(100).input(file(lines))
 }
 
 /// Imports lines at the moment 100.
 fn import(redis: &Redis, lines: &[String], flags: &str) -> RunOutput {
-    let text = file(lines);
-    redis.at(100).input(text).run(&format!("import - {flags}"))
+    given(redis, lines).run(&format!("import - {flags}"))
 }
 
 fn jids(redis: &Redis, selector: &str) -> String {
@@ -46,56 +46,36 @@ fn jids(redis: &Redis, selector: &str) -> String {
     jids.replace('\n', " ")
 }
 
-fn to(redis: &Redis) -> Qless {
-    redis.at(100)
-}
-
-/// A directory and a file in it.
-fn place(name: &str) -> (tempfile::TempDir, PathBuf) {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join(name);
-    (dir, path)
+/// A file in the directory of a server, which sessions call DIR.
+fn beside(redis: &Redis, name: &str) -> PathBuf {
+    redis.socket().with_file_name(name)
 }
 
 #[test]
 fn each_job_is_imported_unchanged() {
-    let from = Redis::start();
-    from.at(1).run("put mail K --jid done").ok();
-    from.at(2).run("pop mail --worker w").ok();
-    from.at(3).run("complete done --worker w").ok();
-    from.at(4).run("put mail K --jid bad --retries 3").ok();
-    from.at(5).run("pop mail --worker w").ok();
-    from.at(6)
-        .run("fail bad --worker w --group 'upload error' --message 'no\nway'")
-        .ok();
-    from.at(7)
-        .run("put mail Mail::Welcome --arg user:=9007199254740993 --arg l:=[] --jid first --tag eu --tag new --priority 3 --retries 2")
-        .ok();
-    from.at(7).run("track first").ok();
-    from.at(7.25)
-        .run("put mail K --jid last --delay 1h --depends bad")
-        .ok();
-    from.at(8.5).run("put mail K --jid later --delay 1h").ok();
-    from.at(8).run("put img K --jid held").ok();
-    from.at(9).run("pop img --worker w2").ok();
-    from.at(10).run("recur put img Thumb --jid nightly --every 1d --at 1970-01-02T06:00:00Z --tag eu --priority 4").ok();
-    let (_dir, path) = place("all");
-    from.at(20)
-        .run(&format!(
-            "export --all --with recur --file {}",
-            path.display()
-        ))
-        .ok();
     let redis = Redis::start();
-    to(&redis)
-        .run(&format!("import {} --yes", path.display()))
-        .shows(expect![[r#"
-            --- stderr
-            6 imported, 1 skipped
-              skipped  1  complete: done
-        "#]]);
-    let printed = redis.ok(100, "export --all --with recur");
-    let before = std::fs::read_to_string(&path).unwrap();
+    redis.session(expect![[r#"
+        1 $ qless put mail K --jid done &>/dev/null
+        2 $ qless pop mail --worker w &>/dev/null
+        3 $ qless complete done --worker w &>/dev/null
+        4 $ qless put mail K --jid bad --retries 3 &>/dev/null
+        5 $ qless pop mail --worker w &>/dev/null
+        6 $ qless fail bad --worker w --group 'upload error' --message 'no way' &>/dev/null
+        7 $ qless put mail Mail::Welcome --arg user:=9007199254740993 --arg l:=[] --jid first --tag eu --tag new --priority 3 --retries 2 &>/dev/null
+        7 $ qless track first &>/dev/null
+        7.25 $ qless put mail K --jid last --delay 1h --depends bad &>/dev/null
+        8.5 $ qless put mail K --jid later --delay 1h &>/dev/null
+        8 $ qless put img K --jid held &>/dev/null
+        9 $ qless pop img --worker w2 &>/dev/null
+        10 $ qless recur put img Thumb --jid nightly --every 1d --at 1970-01-02T06:00:00Z --tag eu --priority 4 &>/dev/null
+        20 $ qless export --all --with recur --file DIR/all &>/dev/null
+        100 $ qless import DIR/all --yes --prefix new:
+        --- stderr
+        6 imported, 1 skipped
+          skipped  1  complete: done
+    "#]]);
+    let printed = redis.ok(100, "export --all --with recur --prefix new:");
+    let before = std::fs::read_to_string(beside(&redis, "all")).unwrap();
     difference(&before, &printed).shows(expect![[r#"
         "held" state "running" -> "waiting"
         "held" state_stored "running" -> "waiting"
@@ -114,12 +94,18 @@ fn each_job_is_imported_unchanged() {
         "done" is not there
     "#]]);
     // The count continues from there.
-    let popped = redis.ok(200, "pop mail --worker w -o jid");
-    assert_eq!(popped, "first");
-    redis.ok(201, "retry bad");
-    redis.ok(202, "pop mail --worker w -o jid");
-    redis.ok(203, "complete bad --worker w");
-    assert_eq!(jids(&redis, "--state scheduled"), "last later");
+    let new = redis.qless().env("QLESS_PREFIX", "new:");
+    new.session(expect![[r#"
+        200 $ qless pop mail --worker w -o jid
+        first
+        201 $ qless retry bad &>/dev/null
+        202 $ qless pop mail --worker w -o jid
+        bad
+        203 $ qless complete bad --worker w &>/dev/null
+        204 $ qless jobs --state scheduled -o jid
+        last
+        later
+    "#]]);
 }
 
 /// The differences between two exports, job by job.
@@ -155,68 +141,44 @@ fn difference(before: &str, after: &str) -> String {
 #[test]
 fn names_and_data_of_all_kinds_are_imported() {
     let redis = Redis::start();
-    let lines: Vec<String> = [
+    let members = [
         r#""jid_bytes":"av8g","queue_bytes":"cf4=","klass":"K\u202e\u0000","tags":["\u001b[31m"],"data":1"#,
         r#""klass":"","data":null,"data_bytes":"TmFO","priority":-1.5,"retries":0,"remaining":-1"#,
         r#""klass":"K","data":{"b":[],"a":9007199254740993,"n":1.10},"history":[{"what":"\u001b","when":"1970-01-01T00:00:01.000Z"}]"#,
         r#""klass":"K","data": [ 1,  2 ],"history_bytes":["WzEsInB1dCIseyJxIjoiXHUwMDFiIn1d"]"#,
-    ]
-    .iter()
-    .enumerate()
-    .map(|(at, more)| {
+    ];
+    let line = |(at, more): (usize, &&str)| {
         format!(r#"{{"kind":"job","v":1,"jid":"j {at}","queue":"q","state":"waiting",{more}}}"#)
-    })
-    .collect();
+    };
+    let lines: Vec<String> = members.iter().enumerate().map(line).collect();
     import(&redis, &lines, "--yes").shows(expect![[r#"
         --- stderr
         4 imported
     "#]]);
-    let printed = redis.ok(100, "export --all");
-    let mut printed: Vec<String> = printed
-        .lines()
-        .skip(1)
-        .map(|line| {
-            let line: Value = serde_json::from_str(line).unwrap();
-            let of = |names: &[&str]| {
-                let values: Vec<String> = names
-                    .iter()
-                    .filter_map(|name| Some(line.get(name)?.to_string()))
-                    .collect();
-                values.join(" ").replace('\u{202e}', "RLO")
-            };
-            of(&[
-                "jid",
-                "jid_bytes",
-                "queue_bytes",
-                "klass",
-                "tags",
-                "data",
-                "data_bytes",
-                "priority",
-                "retries",
-                "remaining",
-                "history_bytes",
-            ]) + "\n"
-        })
-        .collect();
-    printed.sort();
-    printed.concat().shows(expect![[r#"
+    let printed = |line: &str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let names = "jid jid_bytes queue_bytes klass tags data data_bytes priority retries remaining \
+                     history_bytes";
+        let values = names.split(' ').filter_map(|name| line.get(name));
+        let values: Vec<String> = values.map(Value::to_string).collect();
+        values.join(" ").replace('\u{202e}', "RLO") + "\n"
+    };
+    let exported = redis.ok(100, "export --all");
+    let mut exported: Vec<String> = exported.lines().skip(1).map(printed).collect();
+    exported.sort();
+    exported.concat().shows(expect![[r#"
         "j 1" "" [] null "TmFO" -1.5 0 -1
         "j 2" "K" [] {"b":[],"a":9007199254740993,"n":1.1} 0 5 5
         "j 3" "K" [] [1,2] 0 5 5
         "j\\xff " "av8g" "cf4=" "KRLO\u0000" ["\u001b[31m"] 1 0 5 5 ["WzEwMCwicHV0Iix7InEiOiJx/iJ9XQ=="]
     "#]]);
-    for at in 0..4 {
-        let data = redis.send(&["HGET", &format!("ql:j:j {at}"), "data"]);
-        let wanted = [
-            "",
-            "NaN",
-            r#"{"b":[],"a":9007199254740993,"n":1.10}"#,
-            "[ 1,  2 ]",
-        ][at];
-        if at > 0 {
-            assert_eq!(data, redis::Value::BulkString(wanted.into()));
-        }
+    for (jid, data) in [
+        ("j 1", "NaN"),
+        ("j 2", r#"{"b":[],"a":9007199254740993,"n":1.10}"#),
+        ("j 3", "[ 1,  2 ]"),
+    ] {
+        let kept = redis.send(&["HGET", &format!("ql:j:{jid}"), "data"]);
+        assert_eq!(kept, redis::Value::BulkString(data.into()));
     }
 }
 
@@ -232,7 +194,8 @@ fn dependents_are_imported_after_their_dependencies() {
         job("a", r#","state":"depends","dependencies":["done"]"#),
         job("done", r#","state":"complete""#),
     ];
-    import(&redis, &lines, "--yes -o ndjson").shows(expect![[r#"
+    given(&redis, &lines).session(expect![[r#"
+        $ qless import - --yes -o ndjson
         {"jid":"done","result":"skipped","code":"complete","detail":"it is complete","queue":null,"state_before":null,"state_after":null,"line":7}
         {"jid":"z","result":"done","code":"ok","detail":null,"queue":"q","state_before":"waiting","state_after":"waiting","line":4}
         {"jid":"b","result":"done","code":"ok","detail":null,"queue":"q","state_before":"waiting","state_after":"waiting","line":5}
@@ -243,11 +206,15 @@ fn dependents_are_imported_after_their_dependencies() {
         --- stderr
         5 imported, 1 skipped
           skipped  1  complete: done
+        $ qless jobs --columns jid,state
+        z	waiting
+        b	waiting
+        a	waiting
+        c	depends
+        d	depends
+        $ qless get d -o json | jq -c .dependencies
+        ["b","c"]
     "#]]);
-    assert_eq!(jids(&redis, "--state waiting"), "z b a");
-    assert_eq!(jids(&redis, "--state depends"), "c d");
-    let waits = redis.json(100, "get d -o json");
-    assert_eq!(waits["dependencies"], serde_json::json!(["b", "c"]));
 }
 
 #[test]
@@ -271,13 +238,17 @@ fn a_job_with_a_missing_dependency_is_refused() {
         --- exit 4
     "#]]);
     assert!(redis.dump() == before);
-    import(&redis, &lines, "--yes --failed skip --allow-missing").shows(expect![[r#"
+    given(&redis, &lines).session(expect![[r#"
+        $ qless import - --yes --failed skip --allow-missing
         --- stderr
         3 imported, 1 skipped
           skipped  1  it has failed, as `--failed skip` says: bad
+        $ qless jobs --columns jid,state
+        here	waiting
+        a	waiting
+        c	waiting
+        b	depends
     "#]]);
-    assert_eq!(jids(&redis, "--state waiting"), "here a c");
-    assert_eq!(jids(&redis, "--state depends"), "b");
 }
 
 #[test]
@@ -295,16 +266,13 @@ fn an_import_with_a_dependency_cycle_is_refused() {
         hint: remove one of them from the `dependencies` of another
         --- exit 5
     "#]]);
-    import(&redis, &lines[..0], "--yes").shows(expect![[r#"
-        --- stderr
-        no jobs to import
-    "#]]);
     assert!(redis.dump().is_empty());
     // The core itself verifies dependencies on existing jobs.
-    redis.ok(1, "put q K --jid c");
-    redis.ok(1, "put q K --jid y --depends c");
     let lines = [job("c", r#","state":"depends","dependencies":["y"]"#)];
-    import(&redis, &lines, "--yes --replace").shows(expect![[r#"
+    given(&redis, &lines).session(expect![[r#"
+        1 $ qless put q K --jid c &>/dev/null
+        1 $ qless put q K --jid y --depends c &>/dev/null
+        $ qless import - --yes --replace
         --- stderr
         0 imported, 1 failed
           failed   1  it would wait for itself: c → y → c: c
@@ -314,6 +282,7 @@ fn an_import_with_a_dependency_cycle_is_refused() {
 
 #[test]
 fn failed_jobs_are_imported_as_requested() {
+    let redis = Redis::start();
     let failed = [
         job(
             "bad",
@@ -321,36 +290,31 @@ fn failed_jobs_are_imported_as_requested() {
         ),
         job("ok", ""),
     ];
-    for (flags, printed) in [
-        ("", "failed -1"),
-        ("--failed waiting", "waiting 5"),
-        ("--failed skip", ""),
-    ] {
-        let redis = Redis::start();
-        import(&redis, &failed, &format!("--yes {flags}")).ok();
-        let found = redis.ok(100, "jobs --all -o ndjson");
-        let found = found
-            .lines()
-            .map(|line| serde_json::from_str::<Value>(line).unwrap())
-            .find(|line| line["jid"] == "bad");
-        let found = found.map_or(String::new(), |job| {
-            format!("{} {}", job["state"].as_str().unwrap(), job["remaining"])
-        });
-        assert_eq!(found, printed, "{flags}");
-    }
-    let redis = Redis::start();
-    import(&redis, &failed, "--yes").ok();
-    redis.at(100).run("failed").shows(expect![[r#"
+    given(&redis, &failed).session(expect![[r#"
+        $ qless import - --yes &>/dev/null
+        $ qless get bad -o json | jq -c '[.state, .remaining]'
+        ["failed",-1]
+        $ qless failed
         g	1	1970-01-01T00:00:01.000Z	q	m
+        $ qless import - --prefix 2: --yes --failed waiting &>/dev/null
+        $ qless get bad --prefix 2: -o json | jq -c '[.state, .remaining]'
+        ["waiting",5]
+        $ qless import - --prefix 3: --yes --failed skip &>/dev/null
+        $ qless get bad --prefix 3: &>/dev/null
+        --- exit 4
+        $ qless import - --yes --failed maybe &>/dev/null
+        --- exit 2
     "#]]);
     let groupless = [job("bad", r#","state":"failed","failure":null"#)];
-    import(&redis, &groupless, "--yes").shows(expect![[r#"
+    given(&redis, &groupless).session(expect![[r#"
+        $ qless import - --yes
         --- stderr
         error: stdin, line 2, column 94: `bad` has failed, but has no `failure` with a group; `--failed waiting` and `--failed skip` do not need one
         --- exit 2
+        $ qless import - --yes --failed waiting --replace
+        --- stderr
+        1 imported
     "#]]);
-    import(&redis, &groupless, "--yes --failed waiting --replace").ok();
-    import(&redis, &failed, "--yes --failed maybe").exits(2);
 }
 
 #[test]
@@ -358,7 +322,7 @@ fn existing_jobs_are_not_overwritten() {
     let redis = Redis::start();
     redis.ok(1, "put mine K --jid a");
     let before = redis.dump();
-    let lines: Vec<String> = ["a", "b"].iter().map(|jid| job(jid, "")).collect();
+    let lines = [job("a", ""), job("b", "")];
     import(&redis, &lines, "--yes").shows(expect![[r#"
         --- stderr
         error: `a` exists already; nothing was changed
@@ -366,7 +330,8 @@ fn existing_jobs_are_not_overwritten() {
         --- exit 5
     "#]]);
     assert!(redis.dump() == before);
-    import(&redis, &lines, "--if-absent --dry-run").shows(expect![[r#"
+    given(&redis, &lines).session(expect![[r#"
+        $ qless import - --if-absent --dry-run
         --- stderr
         Import 2 jobs on unix://DIR/s
 
@@ -375,53 +340,30 @@ fn existing_jobs_are_not_overwritten() {
           leave what is there already: 1 job
         would import 1, 1 skipped
           skipped  1  it exists already: a
-    "#]]);
-    import(&redis, &lines, "--if-absent --yes -o json").shows(expect![[r#"
-        {
-          "kind": "bulk",
-          "v": 1,
-          "action": "import",
-          "dry_run": false,
-          "context": null,
-          "matched": 2,
-          "done": 1,
-          "skipped": 1,
-          "failed": 0,
-          "remaining": 0,
-          "elapsed_s": 0,
-          "items": [
-            {
-              "jid": "a",
-              "result": "skipped",
-              "code": "exists",
-              "detail": "it exists already",
-              "queue": "q",
-              "state_before": "waiting",
-              "state_after": null,
-              "line": 2
-            }
-          ]
-        }
+        $ qless import - --if-absent --yes -o json | jq -c
+        {"kind":"bulk","v":1,"action":"import","dry_run":false,"context":null,"matched":2,"done":1,"skipped":1,"failed":0,"remaining":0,"elapsed_s":0,"items":[{"jid":"a","result":"skipped","code":"exists","detail":"it exists already","queue":"q","state_before":"waiting","state_after":null,"line":2}]}
         --- stderr
         1 imported, 1 skipped
           skipped  1  it exists already: a
-    "#]]);
-    import(&redis, &lines, "--if-absent --yes").shows(expect![[r#"
+        $ qless import - --if-absent --yes
         --- stderr
         0 imported, 2 skipped
           skipped  2  it exists already: a, b
-    "#]]);
-    assert_eq!(jids(&redis, "--queue mine"), "a");
-    redis.ok(99, "pop mine --worker w");
-    import(&redis, &lines, "--replace --yes").shows(expect![[r#"
+        $ qless pop mine --worker w -o jid
+        a
+        $ qless import - --replace --yes
         --- stderr
         2 imported
+        $ qless jobs --queue q -o jid
+        a
+        b
+        $ qless import - --replace --if-absent --yes &>/dev/null
+        --- exit 2
     "#]]);
-    assert_eq!(jids(&redis, "--queue q"), "a b");
-    import(&redis, &lines, "--replace --if-absent --yes").exits(2);
     let many: Vec<String> = (0..5).map(|at| job(&format!("m{at}"), "")).collect();
-    import(&redis, &many, "--yes").ok();
-    import(&redis, &many, "--yes -o json").shows(expect![[r#"
+    given(&redis, &many).session(expect![[r#"
+        $ qless import - --yes &>/dev/null
+        $ qless import - --yes -o json
         --- stderr
         {"kind":"error","v":1,"code":"conflict","exit":5,"message":"5 jobs exist already: `m0`, `m1`, `m2` and 2 more; nothing was changed","hint":"`--if-absent` leaves them as they are and imports the rest, `--replace` puts them again","jid":null}
         --- exit 5
@@ -438,39 +380,28 @@ fn queues_can_be_renamed_by_an_import() {
         r#"{"kind":"config","v":1,"items":[{"key":"q-heartbeat","value":"90"},{"key":"heartbeat","value":"5m"}]}"#.into(),
         r#"{"kind":"paused","v":1,"queue":"q","reason":"why","by":"ann@h"}"#.into(),
     ];
-    let flags = "--map-queue q=q=2 --map-queue other=q=2 --yes";
-    import(&redis, &lines, flags).shows(expect![[r#"
-        --- stderr
-        3 imported
-    "#]]);
-    redis.session(expect![[r#"
-        100 $ qless queues
-        q=2	2	0	0	0	0	1	0s	paused since 1970-01-01T00:01:40.000Z (why)
-        100 $ qless config list --columns key,value
-        backoff-factor	3
-        backoff-initial-delay	0
-        grace-period	10
-        heartbeat	300
-        jobs-failed-history	–
-        jobs-history	604800
-        jobs-history-count	50000
-        max-job-history	100
-        max-pop-scan	1000
-        max-worker-age	86400
-        merge-max	1000
-        q=2-heartbeat	90
-    "#]]);
-    let fresh = Redis::start();
-    import(&fresh, &lines, "--map-queue p=x --yes").shows(expect![[r#"
+    for nonsense in ["q", "=x", "q=", ""] {
+        import(&redis, &lines, &format!("--yes --map-queue '{nonsense}'")).exits(2);
+    }
+    import(&redis, &lines, "--yes --map-queue q=x --map-queue q=y").exits(2);
+    import(&redis, &lines, "--yes --map-queue p=x").shows(expect![[r#"
         --- stderr
         error: `--map-queue` names `p`, but nothing in stdin is in that queue
         --- exit 2
     "#]]);
-    import(&fresh, &lines, "--map-queue q=x --map-queue q=y --yes").exits(2);
-    for nonsense in ["q", "=x", "q=", ""] {
-        import(&fresh, &lines, &format!("--yes --map-queue '{nonsense}'")).exits(2);
-    }
-    assert!(fresh.dump().is_empty());
+    assert!(redis.dump().is_empty());
+    given(&redis, &lines).session(expect![[r#"
+        $ qless import - --map-queue q=q=2 --map-queue other=q=2 --yes
+        --- stderr
+        3 imported
+        $ qless queues
+        q=2	2	0	0	0	0	1	0s	paused since 1970-01-01T00:01:40.000Z (why)
+        $ qless config dump
+        {
+          "heartbeat": "300",
+          "q=2-heartbeat": "90"
+        }
+    "#]]);
 }
 
 #[test]
@@ -479,7 +410,8 @@ fn held_jobs_do_not_run() {
     redis.ok(1, "put other K --jid x");
     redis.ok(1, "pause other --reason mine");
     let lines = [job("a", ""), job("b", "").replace("\"q\"", "\"other\"")];
-    import(&redis, &lines, "--hold --dry-run").shows(expect![[r#"
+    given(&redis, &lines).session(expect![[r#"
+        $ qless import - --hold --dry-run
         --- stderr
         Import 2 jobs on unix://DIR/s
 
@@ -488,28 +420,20 @@ fn held_jobs_do_not_run() {
 
           hold q
         would import 2
-    "#]]);
-    import(&redis, &lines, "--hold --yes").shows(expect![[r#"
+        $ qless import - --hold --yes
         --- stderr
         2 imported
+        $ qless pop q --worker w &>/dev/null
+        --- exit 4
+        $ qless queues --columns queue,state
+        other	paused since 1970-01-01T00:00:01.000Z (mine)
+        q	paused since 1970-01-01T00:01:40.000Z (qless import --hold)
     "#]]);
-    redis.at(100).run("pop q --worker w").exits(4);
-    let queues = redis.json(100, "queues -o json");
-    let reasons: Vec<&Value> = queues["items"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|queue| &queue["paused_reason"])
-        .collect();
-    assert_eq!(
-        serde_json::to_string(&reasons).unwrap(),
-        r#"["mine","qless import --hold"]"#
-    );
 }
 
 #[test]
 fn options_pauses_and_recurring_jobs_are_imported() {
-    let from = Redis::start();
+    let redis = Redis::start();
     for (now, line) in [
         (1, "config set heartbeat 90 mail-max-concurrency 2"),
         (1, "config set mine 1 --force"),
@@ -518,16 +442,14 @@ fn options_pauses_and_recurring_jobs_are_imported() {
         (3, "put gone K --jid x"),
         (3, "pause gone --until 1970-01-01T00:01:00Z"),
     ] {
-        from.ok(now, line);
+        redis.ok(now, line);
     }
-    let text = from
-        .at(10)
-        .run("export --all --with config,recur,paused")
-        .ok();
-    let redis = Redis::start();
+    let text = redis.ok(10, "export --all --with config,recur,paused");
+    redis.send(&["FLUSHALL"]);
     redis.ok(20, "config set heartbeat 30");
-    let import = |flags: &str| to(&redis).input(&text).run(&format!("import - {flags}"));
-    import("--dry-run").shows(expect![[r#"
+    // A second import keeps existing entries.
+    redis.at(100).input(text).session(expect![[r#"
+        $ qless import - --dry-run
         --- stderr
         Import 1 job and 1 recurring job on unix://DIR/s
 
@@ -539,51 +461,42 @@ fn options_pauses_and_recurring_jobs_are_imported() {
           set + mail-max-concurrency: 2
           set + mine: 1
         would import 2
-    "#]]);
-    import("--yes").shows(expect![[r#"
+        $ qless import - --yes
         --- stderr
         2 imported
-    "#]]);
-    redis.session(expect![[r#"
-        100 $ qless queues mail
+        $ qless queues mail
         mail	0	0	0	0	0	1	–	paused since 1970-01-01T00:01:40.000Z, ends 1970-01-01T05:00:00.000Z (why)
-        100 $ qless recur list
+        $ qless recur list
         r	mail	K	5m	1970-01-01T00:00:02.000Z	0	2	1
-        100 $ qless config dump
+        $ qless config dump
         {
           "heartbeat": "90",
           "mail-max-concurrency": "2",
           "mine": "1"
         }
-    "#]]);
-    // A second import keeps existing entries.
-    redis.ok(100, "config set heartbeat 31");
-    redis.ok(100, "recur set r --every 1h");
-    import("--yes").exits(5);
-    import("--yes --if-absent").shows(expect![[r#"
+        $ qless config set heartbeat 31 &>/dev/null
+        $ qless recur set r --every 1h &>/dev/null
+        $ qless import - --yes &>/dev/null
+        --- exit 5
+        $ qless import - --yes --if-absent
         --- stderr
         0 imported, 2 skipped
           skipped  2  it exists already: x, r
-    "#]]);
-    redis.at(100).run("config get heartbeat").shows(expect![[r#"
-            31
-        "#]]);
-    import("--yes --replace").ok();
-    redis.session(expect![[r#"
-        100 $ qless recur list --columns every
+        $ qless config get heartbeat
+        31
+        $ qless import - --yes --replace &>/dev/null
+        $ qless recur list --columns every
         5m
     "#]]);
 }
 
 #[test]
 fn maxima_of_throttles_are_imported() {
-    let from = Redis::start();
-    from.at(1).run("throttle set api 1").ok();
-    for (now, jid) in [(2, "a"), (3, "b")] {
-        let line = format!("put mail K --jid {jid} --throttle api");
-        from.at(now).run(&line).ok();
-    }
-    let text = from.at(10).run("export --all --with throttles").ok() + "\n";
+    let redis = Redis::start();
+    redis.ok(1, "throttle set api 1");
+    redis.ok(2, "put mail K --jid a --throttle api");
+    redis.ok(3, "put mail K --jid b --throttle api");
+    let text = redis.ok(10, "export --all --with throttles") + "\n";
     let limit = |id: &str, maximum: i64, expires: &str| {
         format!(r#"{{"kind":"limit","v":1,"id":"{id}","maximum":{maximum},"expires":{expires}}}"#)
             + "\n"
@@ -593,10 +506,11 @@ fn maxima_of_throttles_are_imported() {
     let text = text
         + &limit("db", -1, "\"1970-01-01T00:10:00Z\"")
         + &limit("past", 3, "\"1970-01-01T00:01:00Z\"");
-    let redis = Redis::start();
+    redis.send(&["FLUSHALL"]);
     redis.ok(90, "throttle set db 5");
-    let import = |flags: &str| to(&redis).input(&text).run(&format!("import - {flags}"));
-    import("--dry-run").shows(expect![[r#"
+    let qless = redis.at(100).input(&text);
+    qless.session(expect![[r#"
+        $ qless import - --dry-run
         --- stderr
         Import 2 jobs on unix://DIR/s
 
@@ -605,8 +519,7 @@ fn maxima_of_throttles_are_imported() {
           set + throttle api: 1
           set ~ throttle db: 5 -> -1, until 1970-01-01T00:10:00.000Z
         would import 2
-    "#]]);
-    import("--yes").shows(expect![[r#"
+        $ qless import - --yes
         --- stderr
         2 imported
     "#]]);
@@ -615,68 +528,69 @@ fn maxima_of_throttles_are_imported() {
         matches!(ttl, redis::Value::Int(490_000..=500_000)),
         "{ttl:?}"
     );
-    redis.session(expect![[r#"
+    // Present maxima are kept with `--if-absent`.
+    qless.session(expect![[r#"
         101 $ qless throttle list --columns throttle,maximum
         api	1
         db	none may run
+        102 $ qless pop mail --count 5 --worker w -o jid
+        a
+        103 $ qless throttle set api 7
+        $ qless import - --yes --if-absent &>/dev/null
+        104 $ qless throttle list api --columns maximum
+        7
+        $ qless import - --yes --replace &>/dev/null
+        104 $ qless throttle list api --columns maximum
+        1
     "#]]);
-    let popped = redis.at(102).run("pop mail --count 5 --worker w -o jid");
-    assert_eq!(popped.ok(), "a");
-    // Present maxima are kept with `--if-absent`.
-    redis.ok(103, "throttle set api 7");
-    import("--yes --if-absent").ok();
-    let shown = redis.json(104, "throttle show api -o json");
-    assert_eq!(shown["maximum"], 7);
-    import("--yes --replace").ok();
-    let shown = redis.json(104, "throttle show api -o json");
-    assert_eq!(shown["maximum"], 1);
 }
 
 #[test]
 fn recurring_jobs_continue_to_count() {
-    let from = Redis::start();
-    for jid in ["live", "paused"] {
-        let line = format!("recur put {jid} K --every 1h --jid {jid}");
-        from.at(10).run(&line).ok();
-        let line = format!("pop {jid} --worker w -o jid");
-        assert_eq!(from.at(11).run(&line).ok(), format!("{jid}-1"));
-    }
-    from.at(12).run("recur pause paused --yes").ok();
-    let text = from.at(13).run("export --all --with recur").ok();
     let redis = Redis::start();
+    redis.session(expect![[r#"
+        10 $ qless recur put live K --every 1h --jid live &>/dev/null
+        10 $ qless recur put paused K --every 1h --jid paused &>/dev/null
+        11 $ qless pop live --worker w -o jid
+        live-1
+        11 $ qless pop paused --worker w -o jid
+        paused-1
+        12 $ qless recur pause paused &>/dev/null
+    "#]]);
+    let text = redis.ok(13, "export --all --with recur");
+    redis.send(&["FLUSHALL"]);
     let import = |flags: &str| {
         let flags = format!("import - --yes -v {flags}");
-        let ran = redis.at(100).input(&text).run(&flags).exits(0);
+        let said = redis.at(100).input(&text).run(&flags).exits(0).stderr();
         // One call puts a recurring job with its count: a crash leaves both or none.
-        assert_eq!(
-            ran.stderr().matches("guard.recur").count(),
-            2,
-            "{}",
-            ran.stderr()
-        );
-        assert!(!ran.stderr().contains("check.revert"), "{}", ran.stderr());
-    };
-    let clean = || redis.ok(100, "check --fail-on info");
-    let count = |jid: &str| {
-        let template = redis.at(100).run(&format!("recur get {jid} -o json"));
-        template.json()["count"].clone()
+        assert_eq!(said.matches("guard.recur").count(), 2, "{said}");
+        assert!(!said.contains("check.revert"), "{said}");
     };
     import("");
-    clean();
-    assert_eq!((count("live"), count("paused")), (1.into(), 1.into()));
-    redis.ok(101, "recur resume paused");
-    clean();
-    for jid in ["live", "paused"] {
-        let line = format!("pop {jid} --worker w --count 9 -o jid");
-        let popped = redis.ok(3700, &line);
-        assert_eq!(popped, format!("{jid}-1\n{jid}-2"));
-    }
+    redis.session(expect![[r#"
+        100 $ qless check --fail-on info &>/dev/null
+        100 $ qless recur list --columns jid,spawned
+        live	1
+        paused	1
+        101 $ qless recur resume paused &>/dev/null
+        100 $ qless check --fail-on info &>/dev/null
+        3700 $ qless pop live --worker w --count 9 -o jid
+        live-1
+        live-2
+        3700 $ qless pop paused --worker w --count 9 -o jid
+        paused-1
+        paused-2
+    "#]]);
     // A replaced recurring job does not count back.
-    import("--replace");
-    assert_eq!((count("live"), count("paused")), (2.into(), 2.into()));
-    redis.ok(3701, "recur pause live");
-    import("--replace");
-    assert_eq!((count("live"), count("paused")), (2.into(), 2.into()));
+    for line in ["recur list", "recur pause live"] {
+        redis.ok(3701, line);
+        import("--replace");
+        redis.session(expect![[r#"
+            100 $ qless recur list --columns jid,spawned
+            live	2
+            paused	2
+        "#]]);
+    }
     // What the core refuses is not imported.
     redis.send(&["DEL", "ql:paused_recurring"]);
     redis.send(&["SET", "ql:paused_recurring", "x"]);
@@ -687,20 +601,17 @@ fn recurring_jobs_continue_to_count() {
 #[test]
 fn import_asks_for_confirmation() {
     let redis = Redis::start();
-    let (_dir, path) = place("f");
+    let path = beside(&redis, "f");
     std::fs::write(&path, file(&[job("a", ""), job("b", "")])).unwrap();
-    to(&redis)
-        .run(&format!("import {}", path.display()))
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot ask whether to import 2 jobs on unix://DIR/s; nothing was changed
-            hint: add `--yes`
-            --- exit 9
-        "#]]);
-    to(&redis)
-        .run(&format!("import {} --yes --read-only", path.display()))
-        .exits(9);
-    assert!(redis.dump().is_empty());
+    redis.session(expect![[r#"
+        100 $ qless import DIR/f
+        --- stderr
+        error: cannot ask whether to import 2 jobs on unix://DIR/s; nothing was changed
+        hint: add `--yes`
+        --- exit 9
+        100 $ qless import DIR/f --yes --read-only &>/dev/null
+        --- exit 9
+    "#]]);
     let mut command = redis.at(100).command();
     command.args(["import", path.to_str().unwrap(), "--hold"]);
     command.env("TERM", "xterm");
@@ -718,8 +629,7 @@ fn import_asks_for_confirmation() {
     "#]]);
     assert!(redis.dump().is_empty());
     terminal.types("y\n");
-    let ran = terminal.end();
-    assert_eq!(ran.code(), 0);
+    terminal.end().exits(0);
     assert_eq!(jids(&redis, ""), "a b");
 }
 
@@ -784,19 +694,14 @@ fn the_whole_file_is_checked_before_any_call() {
         error: stdin, line 5, column 1: `heartbeat` expects seconds, or a duration such as `5m`, not `soon`
     "#]]);
     assert!(redis.dump().is_empty());
-    let (dir, path) = place("f");
-    let import = |path: &Path| {
-        let ran = to(&redis).hide(dir.path().to_str().unwrap(), "TMP");
-        ran.run(&format!("import {} --yes", path.display()))
-    };
-    import(&path).shows(expect![[r#"
+    redis.session(expect![[r#"
+        100 $ qless import DIR/f --yes
         --- stderr
-        error: cannot read `TMP/f`: no such file or directory
+        error: cannot read `DIR/f`: no such file or directory
         --- exit 2
-    "#]]);
-    import(dir.path()).shows(expect![[r#"
+        100 $ qless import DIR --yes
         --- stderr
-        error: cannot read `TMP`: is a directory
+        error: cannot read `DIR`: is a directory
         --- exit 2
     "#]]);
 }
@@ -808,41 +713,34 @@ fn a_truncated_export_is_detected() {
         redis.ok(1, &format!("put q K --jid {jid}"));
     }
     let text = redis.ok(2, "export --queue q");
-    let fresh = Redis::start();
+    redis.send(&["FLUSHALL"]);
     // In the middle of a line, and between two.
-    let torn = &text[..text.len() - 20];
-    to(&fresh).input(torn).run("import - --yes").exits(2);
-    assert!(fresh.dump().is_empty());
+    let import = |text: &str| redis.at(100).input(text).run("import - --yes");
+    import(&text[..text.len() - 20]).exits(2);
+    assert!(redis.dump().is_empty());
     let (cut, _) = text.rsplit_once('\n').unwrap();
-    to(&fresh)
-        .input(cut)
-        .run("import - --yes")
-        .shows(expect![[r#"
-            --- stderr
-            warning: the file announces 3 jobs, but has 2: it may have been cut short
-            2 imported
-            --- exit 3
-        "#]]);
+    import(cut).shows(expect![[r#"
+        --- stderr
+        warning: the file announces 3 jobs, but has 2: it may have been cut short
+        2 imported
+        --- exit 3
+    "#]]);
 }
 
 #[test]
 fn jobs_saved_by_cancel_can_be_imported() {
     let redis = Redis::start();
-    let (_dir, path) = place("c.ndjson");
-    let path = path.display().to_string();
     redis.ok(1, "put q K --jid a --tag eu");
     redis.ok(1, "put q K --jid b --depends a");
     redis.ok(1, "put q K --jid c --depends b");
     let before = redis.ok(2, "export --all");
-    let cancel = format!("cancel a --dependents cancel --yes --save {path}");
-    redis.ok(2, &cancel);
-    assert_eq!(jids(&redis, ""), "");
-    to(&redis)
-        .run(&format!("import {path} --yes"))
-        .shows(expect![[r#"
-            --- stderr
-            3 imported
-        "#]]);
+    redis.session(expect![[r#"
+        2 $ qless cancel a --dependents cancel --yes --save DIR/c &>/dev/null
+        2 $ qless jobs
+        100 $ qless import DIR/c --yes
+        --- stderr
+        3 imported
+    "#]]);
     let after = redis.ok(3, "export --all");
     difference(&before, &after).shows(expect![[r#"
         "a" since "1970-01-01T00:00:01.000Z" -> "1970-01-01T00:01:40.000Z"
@@ -853,126 +751,87 @@ fn jobs_saved_by_cancel_can_be_imported() {
         "c" history + [{"what":"put","when":"1970-01-01T00:01:40.000Z","queue":"q"}]
     "#]]);
     // The same command again continues the same file, which then holds each job twice.
-    redis.ok(4, "priority a --to 7");
-    redis.ok(5, &cancel);
-    assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 7);
-    to(&redis).run(&format!("import {path} --yes")).ok();
-    assert_eq!(redis.ok(5, "get a --field priority"), "7");
-    // A line cut by a crash was never followed by a deletion.
+    redis.session(expect![[r#"
+        4 $ qless priority a --to 7 &>/dev/null
+        5 $ qless cancel a --dependents cancel --yes --save DIR/c &>/dev/null
+        100 $ qless import DIR/c --yes &>/dev/null
+        5 $ qless get a --field priority
+        7
+    "#]]);
+    let path = beside(&redis, "c");
     let mut torn = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(torn.lines().count(), 7);
+    // A line cut by a crash was never followed by a deletion.
     torn.push_str(r#"{"kind":"job","v":1,"jid":"z"#);
     std::fs::write(&path, &torn).unwrap();
     redis.send(&["FLUSHALL"]);
-    to(&redis).run(&format!("import {path} --yes")).ok();
-    torn.push('\n');
-    std::fs::write(&path, &torn).unwrap();
-    to(&redis)
-        .run(&format!("import {path} --yes --if-absent"))
-        .exits(2);
+    let line = format!("import {} --yes --if-absent", path.display());
+    redis.ok(100, &line);
+    std::fs::write(&path, torn + "\n").unwrap();
+    redis.at(100).run(&line).exits(2);
+}
+
+/// What a line of a shell prints, and its status, in the directory of a server.
+fn bash(redis: &Redis, variables: &[(&str, &str)], line: &str) -> String {
+    let bin = Path::new(env!("CARGO_BIN_EXE_qless")).parent().unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let ran = std::process::Command::new("bash")
+        .args(["-c", line])
+        .current_dir(beside(redis, ""))
+        .stdin(Stdio::null())
+        .env_clear()
+        .env("PATH", format!("{}:{path}", bin.display()))
+        .env("HOME", "/nonexistent")
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    let printed = String::from_utf8([ran.stdout, ran.stderr].concat()).unwrap();
+    printed.replace(&redis.url(), "URL") + &format!("{:?}\n", ran.status.code())
 }
 
 #[test]
 fn the_example_of_the_issue_runs() {
     let redis = Redis::start();
-    let (dir, _) = place("");
-    let put = |at: usize| {
-        let (jid, data) = (at.to_string(), format!("{{\"photo\":{at}}}"));
-        let words = [
-            "put",
-            "",
-            "uploads",
-            &jid,
-            "Photo::Upload",
-            &data,
-            "0",
-            "tags",
-            "[\"night\"]",
-        ];
-        (1.0, words.map(str::to_owned).to_vec())
-    };
-    redis.calls((1..=100).map(put));
-    let bin = Path::new(env!("CARGO_BIN_EXE_qless")).parent().unwrap();
-    let ran = std::process::Command::new("bash")
-        .args([
-            "-c",
-            "set -o pipefail; qless jobs --queue uploads --state waiting --where photo=77 -o jid \
-             | qless cancel - --save c.ndjson --yes && qless get 77 2>/dev/null; \
-             qless import c.ndjson --yes && qless get 77 --data",
-        ])
-        .current_dir(dir.path())
-        .env_clear()
-        .env(
-            "PATH",
-            format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()),
+    let line = |photo: usize| {
+        format!(
+            "{{\"queue\":\"uploads\",\"klass\":\"Photo::Upload\",\"jid\":\"{photo}\",\"data\":{{\"photo\":{photo}}}}}\n"
         )
-        .env("QLESS_NOW", "100")
-        .env("HOME", "/nonexistent")
-        .env("QLESS_REDIS_URL", redis.url())
-        .output()
-        .unwrap();
-    let printed = [ran.stdout, ran.stderr].concat();
-    String::from_utf8_lossy(&printed).shows(expect![[r#"
+    };
+    let lines: String = (1..=100).map(line).collect();
+    redis.at(1).input(lines).run("put --from -").exits(0);
+    let line = "set -o pipefail; qless jobs --queue uploads --state waiting --where photo=77 -o jid \
+                | qless cancel - --save c.ndjson --yes && qless get 77 2>/dev/null; \
+                qless import c.ndjson --yes && qless get 77 --data";
+    let variables = [("QLESS_NOW", "100"), ("QLESS_REDIS_URL", &redis.url())];
+    bash(&redis, &variables, line).shows(expect![[r#"
         77
         {"photo":77}1 cancelled
         1 imported
+        Some(0)
     "#]]);
-}
-
-#[test]
-fn an_export_can_be_imported_into_another_server_and_prefix() {
-    let (from, to) = (Redis::start(), Redis::start());
-    from.at(1).run("put mail K --jid a --prefix one:").ok();
-    let (_dir, path) = place("mail.ndjson");
-    let path = path.display();
-    from.at(2)
-        .run(&format!("export --queue mail --file {path} --prefix one:"))
-        .ok();
-    to.at(3)
-        .run(&format!("import {path} --hold --yes --prefix {{two}}:"))
-        .ok();
-    let there = to.at(4).run("jobs --prefix {two}: -o jid").ok();
-    assert_eq!(there, "a");
-    assert_eq!(to.at(4).run("jobs -o jid").ok(), "");
 }
 
 #[test]
 fn the_example_of_the_specification_runs() {
     let (old, new) = (Redis::start(), Redis::start());
-    let (dir, _) = place("");
     let config = format!(
         "[context.old]\nredis = \"{}\"\nread-only = true\n\n[context.new]\nredis = \"{}\"\n",
         old.url(),
         new.url()
     );
-    std::fs::write(dir.path().join("config.toml"), config).unwrap();
-    old.at(1).run("put mail K --jid a").ok();
-    old.at(1).run("put mail K --jid b --depends a").ok();
-    let bin = Path::new(env!("CARGO_BIN_EXE_qless")).parent().unwrap();
-    let run = |line: &str| {
-        let ran = std::process::Command::new("bash")
-            .args(["-c", line])
-            .current_dir(dir.path())
-            .stdin(Stdio::null())
-            .env_clear()
-            .env(
-                "PATH",
-                format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()),
-            )
-            .env("HOME", "/nonexistent")
-            .env("QLESS_CONFIG", dir.path().join("config.toml"))
-            .output()
-            .unwrap();
-        let printed = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
-        printed.replace(&new.url(), "NEW") + &format!("{:?}\n", ran.status.code())
-    };
+    let path = beside(&new, "config.toml");
+    std::fs::write(&path, config).unwrap();
+    old.ok(1, "put mail K --jid a");
+    old.ok(1, "put mail K --jid b --depends a");
+    let variables = [("QLESS_CONFIG", path.to_str().unwrap())];
     let line = "qless --context old export --queue mail --file mail.ndjson \
                 && qless --context new import mail.ndjson --hold";
-    run(line).shows(expect![[r#"
-        error: cannot ask whether to import 2 jobs on new (NEW); nothing was changed
+    bash(&new, &variables, line).shows(expect![[r#"
+        error: cannot ask whether to import 2 jobs on new (URL); nothing was changed
         hint: add `--yes`
         Some(9)
     "#]]);
-    run(&format!("{line} --yes")).shows(expect![[r#"
+    bash(&new, &variables, &format!("{line} --yes")).shows(expect![[r#"
         2 imported
         Some(0)
     "#]]);
@@ -983,7 +842,7 @@ fn the_example_of_the_specification_runs() {
 #[test]
 fn a_signal_stops_an_import_between_two_slices() {
     let redis = Redis::start();
-    let (_dir, path) = place("f");
+    let path = beside(&redis, "f");
     std::fs::write(&path, many()).unwrap();
     let line = format!("import {} --yes --rate 1000/s", path.display());
     let running = redis.qless().start(&line);
@@ -992,73 +851,63 @@ fn a_signal_stops_an_import_between_two_slices() {
         assert!(Instant::now() < deadline);
     }
     running.signal(Signal::INT);
-    let printed = running.end().exits(130).stderr();
-    assert!(printed.contains("not tried"), "{printed}");
-    assert!(
-        printed.ends_with("hint: the same command with `--if-absent` imports the rest\n"),
-        "{printed}"
-    );
+    let ran = running.end().exits(130);
+    ran.says("not tried");
+    ran.says("hint: the same command with `--if-absent` imports the rest\n");
     redis.must_be_clean();
 }
 
 #[test]
 fn import_supports_the_flags_of_bulk_verbs() {
     let redis = Redis::start();
-    let (_dir, report) = place("report");
     let lines: Vec<String> = (0..4).map(|at| job(&format!("j{at}"), "")).collect();
-    let flags = format!(
-        "--yes --reason 'the old host died' --report {}",
-        report.display()
-    );
-    let (_dir, path) = place("f");
-    std::fs::write(&path, file(&lines)).unwrap();
-    let line = format!("import {} {flags}", path.display());
-    to(&redis).run(&line).ok();
-    let history = redis.json(100, "get j0 -o json")["history"].clone();
-    assert_eq!(history[1]["verb"], "import");
-    assert_eq!(history[1]["reason"], "the old host died");
+    std::fs::write(beside(&redis, "f"), file(&lines)).unwrap();
+    redis.session(expect![[r#"
+        100 $ qless import DIR/f --yes --reason 'the old host died' --report DIR/report &>/dev/null
+        100 $ qless get j0 -o json | jq -c '[.history[1].verb, .history[1].reason]'
+        ["import","the old host died"]
+    "#]]);
     // An interrupted run may have put jobs that its report does not have.
+    let report = beside(&redis, "report");
     let reported = std::fs::read_to_string(&report).unwrap();
     // The head, four plans and two outcomes.
     let lines: Vec<&str> = reported.lines().take(7).collect();
     std::fs::write(&report, lines.join("\n") + "\n").unwrap();
-    to(&redis)
-        .hide(report.to_str().unwrap(), "REPORT")
-        .run(&line)
-        .shows(expect![[r#"
-            --- stderr
-            0 imported, 4 skipped
-              skipped  2  done already, as `REPORT` tells: j0, j1
-                       2  it exists already: j2, j3
-        "#]]);
+    redis.session(expect![[r#"
+        100 $ qless import DIR/f --yes --reason 'the old host died' --report DIR/report
+        --- stderr
+        0 imported, 4 skipped
+          skipped  2  done already, as `DIR/report` tells: j0, j1
+                   2  it exists already: j2, j3
+    "#]]);
     std::fs::write(&report, reported).unwrap();
     // Those that are done are not put again, though they are gone by now.
-    redis.ok(101, "cancel j0 j1 --yes");
-    let again = line.replace("--yes", "--yes --if-absent");
-    to(&redis).run(&again).exits(2);
-    to(&redis).run(&line).exits(0);
-    redis.ok(101, "cancel j2 j3 --yes");
-    to(&redis)
-        .hide(report.to_str().unwrap(), "REPORT")
-        .run(&line)
-        .shows(expect![[r#"
-            --- stderr
-            0 imported, 4 skipped
-              skipped  4  done already, as `REPORT` tells: j0, j1, j2, j3
-        "#]]);
-    assert_eq!(jids(&redis, ""), "");
+    redis.session(expect![[r#"
+        101 $ qless cancel j0 j1 --yes &>/dev/null
+        100 $ qless import DIR/f --yes --if-absent --reason 'the old host died' --report DIR/report &>/dev/null
+        --- exit 2
+        100 $ qless import DIR/f --yes --reason 'the old host died' --report DIR/report &>/dev/null
+        101 $ qless cancel j2 j3 --yes &>/dev/null
+        100 $ qless import DIR/f --yes --reason 'the old host died' --report DIR/report
+        --- stderr
+        0 imported, 4 skipped
+          skipped  4  done already, as `DIR/report` tells: j0, j1, j2, j3
+        101 $ qless jobs
+    "#]]);
     // One that fails ends it, if so wanted.
-    let lines = [
-        job("a", r#","data":null,"data_bytes":"eyJhIjo="#),
-        job("b", ""),
-    ];
-    let lines = lines.map(|line| line.replace("eyJhIjo=", "eyJhIjo=\""));
-    import(&redis, &lines, "--yes --fail-fast -o json").shows(expect![[r#"
+    let twice = [job("a", r#","data":1"#), job("b", "")];
+    import(&redis, &twice, "--yes --fail-fast -o json").shows(expect![[r#"
         --- stderr
         {"kind":"error","v":1,"code":"usage","exit":2,"message":"stdin, line 2, column 83: `data` stands here twice","hint":null,"jid":null}
         --- exit 2
     "#]]);
-    import(&redis, &[], "--yes --require-match").exits(4);
+    given(&redis, &[]).session(expect![[r#"
+        $ qless import - --yes
+        --- stderr
+        no jobs to import
+        $ qless import - --yes --require-match &>/dev/null
+        --- exit 4
+    "#]]);
     // Slowly.
     let begun = Instant::now();
     let lines: Vec<String> = (0..3).map(|at| job(&format!("s{at}"), "")).collect();
@@ -1066,24 +915,18 @@ fn import_supports_the_flags_of_bulk_verbs() {
     assert!(begun.elapsed() > Duration::from_millis(150));
 }
 
-/// Five thousand jobs, every tenth waiting for the one before it in the file, or behind it.
+/// 1,500 jobs, every tenth waiting for the one before it in the file, or behind it.
 fn many() -> String {
-    let lines: Vec<String> = (0..1500)
-        .map(|at| {
-            let jid = format!("j{at:05}");
-            match at % 10 {
-                0 if at > 0 => job(
-                    &jid,
-                    &format!(r#","state":"depends","dependencies":["j{:05}"]"#, at - 1),
-                ),
-                5 => job(
-                    &jid,
-                    &format!(r#","state":"depends","dependencies":["j{:05}"]"#, at + 1),
-                ),
-                _ => job(&jid, ""),
-            }
-        })
-        .collect();
+    let line = |at: usize| {
+        let other = match at % 10 {
+            0 if at > 0 => at - 1,
+            5 => at + 1,
+            _ => return job(&format!("j{at:05}"), ""),
+        };
+        let more = format!(r#","state":"depends","dependencies":["j{other:05}"]"#);
+        job(&format!("j{at:05}"), &more)
+    };
+    let lines: Vec<String> = (0..1500).map(line).collect();
     file(&lines)
 }
 
@@ -1106,7 +949,7 @@ fn many_imported_jobs_keep_their_order() {
 #[test]
 fn a_killed_import_is_finished_by_the_next() {
     let redis = Redis::start();
-    let (_dir, path) = place("f");
+    let path = beside(&redis, "f");
     std::fs::write(&path, many()).unwrap();
     let line = format!("import {} --yes --if-absent --rate 4000/s", path.display());
     let mut kills = 0;
@@ -1129,15 +972,7 @@ fn a_killed_import_is_finished_by_the_next() {
     }
     assert!(kills > 1);
     let printed = redis.qless().run("export --all").ok();
-    let mut puts = 0;
-    for line in printed.lines().skip(1) {
-        let line: Value = serde_json::from_str(line).unwrap();
-        let history = line["history"].as_array().unwrap();
-        puts += history
-            .iter()
-            .filter(|entry| entry["what"] == "put")
-            .count();
-    }
+    let puts = printed.matches("\"what\":\"put\"").count();
     assert_eq!((printed.lines().count(), puts), (1501, 1500));
     redis.must_be_clean();
 }
@@ -1146,7 +981,7 @@ fn a_killed_import_is_finished_by_the_next() {
 fn an_import_reports_that_the_server_lost_jobs_in_the_middle() {
     let redis = Redis::start();
     let lines: Vec<String> = (0..1500).map(|n| job(&format!("j{n:04}"), "")).collect();
-    let (_dir, path) = place("jobs.ndjson");
+    let path = beside(&redis, "jobs.ndjson");
     std::fs::write(&path, file(&lines)).unwrap();
     let line = format!("import {} --yes --if-absent", path.display());
     let run = redis.qless().start(&format!("{line} --rate 2000/s"));
@@ -1171,18 +1006,20 @@ fn a_job_with_too_many_tags_is_refused_alone() {
         job("b", &format!(",\"tags\":[{}]", tags.join(","))),
         job("c", ""),
     ];
-    let ran = import(&redis, &lines, "--yes -o ndjson").exits(3);
-    let failed = r#""code":"invalid","detail":"Arg \"tags\" has more than 1000 tags""#;
-    let line = ran.stdout();
-    let line = line
-        .lines()
-        .find(|line| line.contains("\"failed\""))
-        .unwrap();
-    assert!(
-        line.contains(failed) && line.contains(r#""line":3"#),
-        "{line}"
-    );
-    assert_eq!(jids(&redis, "--queue=q"), "a c");
+    given(&redis, &lines).session(expect![[r#"
+        $ qless import - --yes -o ndjson
+        {"jid":"a","result":"done","code":"ok","detail":null,"queue":"q","state_before":"waiting","state_after":"waiting","line":2}
+        {"jid":"b","result":"failed","code":"invalid","detail":"Arg \"tags\" has more than 1000 tags","queue":"q","state_before":"waiting","state_after":null,"line":3}
+        {"jid":"c","result":"done","code":"ok","detail":null,"queue":"q","state_before":"waiting","state_after":"waiting","line":4}
+        {"summary":{"action":"import","dry_run":false,"context":null,"matched":3,"done":2,"skipped":0,"failed":1,"remaining":0,"elapsed_s":0}}
+        --- stderr
+        2 imported, 1 failed
+          failed   1  Arg "tags" has more than 1000 tags: b
+        --- exit 3
+        $ qless jobs -o jid
+        a
+        c
+    "#]]);
 }
 
 /// `get` shows when it failed: that is its age.
@@ -1193,37 +1030,31 @@ fn an_imported_failure_is_as_old_as_it_was() {
     redis.ok(110, "pop mail --worker w");
     redis.ok(120, "fail a --worker w --group boom --message no");
     let exported = redis.at(130).run("export --all").stdout();
-    redis.ok(130, "cancel a --yes");
-    redis.at(1000).input(exported).run("import - --yes").ok();
-    let aged = |flag: &str| {
-        redis
-            .at(1060)
-            .run(&format!("failed --group boom {flag} -o jid"))
-    };
-    assert_eq!(aged("--older-than 10m").exits(10).stdout(), "a\n");
-    assert_eq!(aged("--newer-than 10m").ok(), "");
-    assert_eq!(aged("--older-than 1h").ok(), "");
+    redis.at(1000).input(exported).session(expect![[r#"
+        130 $ qless cancel a --yes &>/dev/null
+        $ qless import - --yes &>/dev/null
+        1060 $ qless failed --group boom --older-than 10m -o jid
+        a
+        --- exit 10
+        1060 $ qless failed --group boom --newer-than 10m -o jid
+        1060 $ qless failed --group boom --older-than 1h -o jid
+    "#]]);
 }
 
 #[test]
 fn a_dry_run_names_the_jobs_that_the_import_would_refuse() {
-    let from = Redis::start();
-    for (jid, flags) in [
-        ("empty", ""),
-        ("nul", ""),
-        ("fine", ""),
-        ("after", "--depends fine"),
-    ] {
-        from.ok(1, &format!("put q K --jid {jid} {flags}"));
-    }
-    from.ok(1, "track fine");
-    from.send(&["HSET", "ql:j:empty", "data", ""]);
-    from.send(&["HSET", "ql:j:nul", "data", "x\0y"]);
-    let text = from.at(2).run("export --all").ok();
     let redis = Redis::start();
-    let import = |flags: &str| to(&redis).input(&text).run(&format!("import - {flags}"));
-    let before = redis.dump();
-    import("--dry-run").shows(expect![[r#"
+    for jid in ["empty", "nul", "fine", "after --depends fine"] {
+        redis.ok(1, &format!("put q K --jid {jid}"));
+    }
+    redis.ok(1, "track fine");
+    redis.send(&["HSET", "ql:j:empty", "data", ""]);
+    redis.send(&["HSET", "ql:j:nul", "data", "x\0y"]);
+    let text = redis.ok(2, "export --all");
+    redis.send(&["FLUSHALL"]);
+    let qless = redis.at(100).input(&text);
+    qless.session(expect![[r#"
+        $ qless import - --dry-run
         --- stderr
         Import 4 jobs on unix://DIR/s
 
@@ -1234,8 +1065,9 @@ fn a_dry_run_names_the_jobs_that_the_import_would_refuse() {
             empty
         --- exit 3
     "#]]);
-    assert!(redis.dump() == before);
-    import("--yes").shows(expect![[r#"
+    assert!(redis.dump().is_empty());
+    qless.session(expect![[r#"
+        $ qless import - --yes
         --- stderr
         2 imported, 2 failed
           failed   1  NUL byte in data: nul
@@ -1251,117 +1083,125 @@ fn the_defaults_of_a_queue_do_not_change_imported_jobs() {
     for jid in ["a", "b", "c"] {
         redis.ok(1, &format!("put q K --arg c:=1 --jid {jid}"));
     }
-    let text = redis.at(2).run("export --all").ok();
+    let text = redis.ok(2, "export --all");
     for dup in ["skip", "merge", "replace"] {
         redis.send(&["FLUSHALL"]);
         let defaults =
             format!(r#"{{"key":"{{data.c}}","dup":"{dup}","priority":3,"throttles":["t=1"]}}"#);
         redis.at(3).args(["defaults", "q", &defaults]).exits(0);
-        to(&redis)
-            .input(&text)
-            .run("import - --yes")
-            .exits(0)
-            .says("3 imported");
-        assert_eq!(jids(&redis, "--queue q --state waiting"), "c b a", "{dup}");
-        let shown = redis.json(100, "get b -o json");
-        assert_eq!(shown["key"], Value::Null, "{dup}");
-        assert_eq!(shown["priority"], 0, "{dup}");
-        assert_eq!(shown["data"], serde_json::json!({"c": 1}), "{dup}");
+        redis.at(100).input(&text).session(expect![[r#"
+            $ qless import - --yes
+            --- stderr
+            3 imported
+            $ qless jobs --queue q --state waiting -o jid
+            c
+            b
+            a
+            $ qless get b -o json | jq -c '[.key, .priority, .data]'
+            [null,0,{"c":1}]
+        "#]]);
     }
 }
 
 #[test]
 fn a_lane_and_not_a_dependency_holds_an_imported_job() {
     let redis = Redis::start();
-    for jid in ["a", "b", "c"] {
-        redis.ok(1, &format!("put q K --jid {jid} --key k"));
-    }
-    let text = redis.at(2).run("export --all").ok();
+    let put_lane = || {
+        redis.send(&["FLUSHALL"]);
+        for jid in ["a", "b", "c"] {
+            redis.ok(1, &format!("put q K --jid {jid} --key k"));
+        }
+    };
+    put_lane();
+    let text = redis.ok(2, "export --all");
+    let alone = redis.ok(2, "export b");
     // The job before it fails between two runs of the import, which follows the file in its second run.
-    let alone = redis.at(2).run("export b").ok();
-    redis.ok(3, "cancel b c --yes");
-    redis.ok(4, "pop q");
-    redis.ok(5, "fail a --group g --message m");
-    to(&redis).input(&alone).run("import - --yes").exits(0);
-    assert_eq!(redis.ok(101, "get b --field state"), "waiting");
-    to(&redis)
-        .input(&text)
-        .run("import - --yes --if-absent")
-        .exits(0)
-        .says("1 imported, 2 skipped");
-    assert_eq!(redis.ok(101, "get c --field state"), "depends");
-    assert_eq!(redis.ok(102, "pop q -o jid"), "b");
-    redis.ok(103, "complete b");
-    assert_eq!(redis.ok(104, "pop q -o jid"), "c");
+    redis.session(expect![[r#"
+        3 $ qless cancel b c --yes &>/dev/null
+        4 $ qless pop q &>/dev/null
+        5 $ qless fail a --group g --message m &>/dev/null
+    "#]]);
+    redis.at(100).input(&alone).run("import - --yes").exits(0);
+    redis.at(100).input(&text).session(expect![[r#"
+        $ qless get b --field state
+        waiting
+        $ qless import - --yes --if-absent
+        --- stderr
+        1 imported, 2 skipped
+          skipped  2  it exists already: a, b
+        $ qless get c --field state
+        depends
+        102 $ qless pop q -o jid
+        b
+        103 $ qless complete b &>/dev/null
+        104 $ qless pop q -o jid
+        c
+    "#]]);
     redis.must_be_clean();
 
     // A job that the import refuses, or that is in another lane, is still waited for.
-    let redis = Redis::start();
+    redis.send(&["FLUSHALL"]);
     redis.send(&["SET", "ql:j:a-history", "x"]);
-    let ran = to(&redis).input(&text).run("import - --yes").exits(3);
+    let ran = redis.at(100).input(&text).run("import - --yes").exits(3);
     ran.says("3 failed");
     redis.send(&["DEL", "ql:j:a-history"]);
-    redis.ok(4, "put q K --jid a");
-    to(&redis)
-        .input(&text)
-        .run("import - --yes --if-absent")
-        .exits(0)
-        .says("2 imported, 1 skipped");
-    assert_eq!(redis.ok(101, "pop q --count 9 -o jid"), "a");
+    redis.at(100).input(&text).session(expect![[r#"
+        4 $ qless put q K --jid a &>/dev/null
+        $ qless import - --yes --if-absent
+        --- stderr
+        2 imported, 1 skipped
+          skipped  1  it exists already: a
+        101 $ qless pop q --count 9 -o jid
+        a
+    "#]]);
 
     // A dependency on a job of the lane that is not the one before it stays.
-    let redis = Redis::start();
+    redis.send(&["FLUSHALL"]);
     redis.ok(1, "put q K --jid a --key k");
     redis.ok(2, "put q K --jid x --key k");
     redis.ok(3, "put q K --jid b --key k --depends a");
-    let explicit = redis.at(4).run("export --all").ok();
+    let explicit = redis.ok(4, "export --all");
     redis.send(&["FLUSHALL"]);
-    to(&redis).input(&explicit).run("import - --yes").exits(0);
-    redis.ok(101, "pop q");
-    redis.ok(102, "fail a --group g --message m");
-    assert_eq!(redis.ok(103, "pop q -o jid"), "x");
-    redis.ok(104, "complete x");
-    redis.at(105).run("pop q").exits(4);
+    redis.at(100).input(&explicit).session(expect![[r#"
+        $ qless import - --yes
+        --- stderr
+        3 imported
+        101 $ qless pop q &>/dev/null
+        102 $ qless fail a --group g --message m &>/dev/null
+        103 $ qless pop q -o jid
+        x
+        104 $ qless complete x &>/dev/null
+        105 $ qless pop q &>/dev/null
+        --- exit 4
+    "#]]);
 
     // The order of the lane has changed since the export.
-    let redis = Redis::start();
-    for jid in ["a", "b", "c"] {
-        redis.ok(1, &format!("put q K --jid {jid} --key k"));
-    }
-    redis.ok(4, "pop q");
-    redis.ok(5, "fail a --group g --message m");
-    redis.ok(6, "retry a");
-    to(&redis)
-        .input(&text)
-        .run("import - --yes --replace")
-        .exits(0)
-        .says("3 imported");
+    put_lane();
+    redis.at(100).input(&text).session(expect![[r#"
+        4 $ qless pop q &>/dev/null
+        5 $ qless fail a --group g --message m &>/dev/null
+        6 $ qless retry a &>/dev/null
+        $ qless import - --yes --replace
+        --- stderr
+        3 imported
+    "#]]);
     redis.must_be_clean();
 }
 
 #[test]
 fn a_replaced_merge_job_has_the_payloads_of_the_file() {
     let redis = Redis::start();
-    let put = |data: &str| {
-        redis
-            .at(1)
-            .args(["put", "q", "K", data, "--jid", "m", "--key", "k", "--merge"])
-            .exits(0)
-    };
-    put("{\"v\":1}");
-    redis
-        .at(1)
-        .args(["put", "q", "K", "{\"v\":2}", "--key", "k", "--merge"])
-        .exits(0);
-    let text = redis.at(2).run("export --all").ok();
-    redis
-        .at(3)
-        .args(["put", "q", "K", "{\"v\":3}", "--key", "k", "--merge"])
-        .exits(0);
-    to(&redis)
-        .input(&text)
-        .run("import - --yes --replace")
-        .exits(0);
-    assert_eq!(redis.ok(101, "get m --data"), r#"[{"v":1},{"v":2}]"#);
+    redis.ok(1, "put q K '{\"v\":1}' --jid m --key k --merge");
+    redis.ok(1, "put q K '{\"v\":2}' --key k --merge");
+    let text = redis.ok(2, "export --all");
+    redis.ok(3, "put q K '{\"v\":3}' --key k --merge");
+    redis.at(100).input(text).session(expect![[r#"
+        $ qless import - --yes --replace
+        --- stderr
+        1 imported
+        $ qless get m --data
+        [{"v":1},{"v":2}]
+        --- no newline
+    "#]]);
     redis.must_be_clean();
 }

@@ -9,7 +9,8 @@ use expect_test::expect;
 use tempfile::TempDir;
 
 use crate::support::config::ConfigHome;
-use crate::support::qless::Qless;
+use crate::support::qless::{Qless, RunOutput};
+use crate::support::text::Shows;
 
 /// A directory for a private server, which is stopped at the end.
 struct LocalServer {
@@ -52,30 +53,27 @@ impl Drop for LocalServer {
 fn the_private_server_starts_on_first_use_and_stays() {
     let local = LocalServer::new();
     assert_eq!(local.status()["running"], false);
-    assert_eq!(local.qless().run("length mail").ok(), "0");
+    local.qless().session(expect![[r#"
+        $ qless length mail
+        0
+    "#]]);
     let pid = local.pid();
-    local.qless().run("api put w mail j K {} 0").ok();
+    local.qless().session(expect![[r#"
+        $ qless api put w mail j K {} 0 &>/dev/null
+        $ qless local -o json | jq -c '[.kind, .running, .jobs, .url]'
+        ["local",true,1,"unix://DIR/night/redis.sock"]
+        $ qless local url
+        unix://DIR/night/redis.sock
+        $ qless --redis unix://DIR/night/redis.sock length mail
+        1
+    "#]]);
     let status = local.status();
-    assert_eq!(status["kind"], "local");
-    assert_eq!(status["running"], true);
-    assert_eq!(status["jobs"], 1);
     assert_eq!(status["pid"], pid);
     assert!(status["bytes"].as_u64().unwrap() > 0);
-    let dir = local.dir.path().join("night");
-    assert_eq!(
-        std::fs::metadata(&dir).unwrap().permissions().mode() & 0o777,
-        0o700
-    );
-    let socket = format!("unix://{}/redis.sock", dir.display());
-    assert_eq!(status["url"], "unix://DIR/night/redis.sock");
     let document = local.qless().run("local url -o json").json();
-    assert_eq!(document, local.status());
-    let url = local.qless().run("local url");
-    url.shows(expect![[r#"
-        unix://DIR/night/redis.sock
-    "#]]);
-    let other = Qless::bare().env("QLESS_REDIS_URL", socket).at(0);
-    assert_eq!(other.run("length mail").ok(), "1");
+    assert_eq!(document, status);
+    let dir = std::fs::metadata(local.dir.path().join("night")).unwrap();
+    assert_eq!(dir.permissions().mode() & 0o777, 0o700);
 }
 
 #[test]
@@ -102,17 +100,19 @@ fn the_private_server_has_no_port_persists_and_evicts_nothing() {
 
 #[test]
 fn the_private_server_restarts_with_its_data() {
-    let local = LocalServer::new();
-    local.qless().run("api put w mail j K {} 0").ok();
-    local.qless().run("local stop").shows(expect![[r#"
+    LocalServer::new().qless().session(expect![[r#"
+        $ qless api put w mail j K {} 0 &>/dev/null
+        $ qless local stop
         --- stderr
         saved and stopped
-    "#]]);
-    assert_eq!(local.status()["running"], false);
-    local.qless().run("local stop -q -o ndjson").ok();
-    assert_eq!(local.qless().run("length mail").ok(), "1");
-    assert_eq!(local.status()["running"], true);
-    local.qless().run("local start").shows(expect![[r#"
+        $ qless local -o json | jq -c .running
+        false
+        $ qless local stop -q -o ndjson &>/dev/null
+        $ qless length mail
+        1
+        $ qless local -o json | jq -c .running
+        true
+        $ qless local start
         --- stderr
         the server was already running
     "#]]);
@@ -122,36 +122,29 @@ fn the_private_server_restarts_with_its_data() {
 fn a_crashed_private_server_restarts_with_its_data() {
     let local = LocalServer::new();
     local.qless().run("api put w mail j K {} 0").ok();
-    let pid = local.pid().to_string();
+    let pid = local.pid();
     await_append(&local);
-    assert!(
-        std::process::Command::new("kill")
-            .args(["-9", &pid])
-            .status()
-            .unwrap()
-            .success()
-    );
+    let kill = Command::new("kill").args(["-9", &pid.to_string()]).status();
+    assert!(kill.unwrap().success());
     assert_eq!(local.qless().run("length mail").ok(), "1");
-    assert_ne!(local.pid().to_string(), pid);
+    assert_ne!(local.pid(), pid);
 }
 
 /// Waits until the server has written every change to its append-only file.
 fn await_append(local: &LocalServer) {
     let socket = local.status()["url"].as_str().unwrap().to_owned();
     let socket = socket.replace("DIR", local.dir.path().to_str().unwrap());
-    let mut connection = redis::Client::open(socket)
-        .unwrap()
-        .get_connection()
-        .unwrap();
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    let client = redis::Client::open(socket).unwrap();
+    let mut connection = client.get_connection().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
     loop {
         let mut info = redis::cmd("INFO");
         let info: String = info.arg("persistence").query(&mut connection).unwrap();
         if info.contains("aof_buffer_length:0\r\n") {
             return;
         }
-        assert!(std::time::Instant::now() < deadline, "{info}");
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        assert!(Instant::now() < deadline, "{info}");
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
@@ -160,16 +153,11 @@ fn two_first_commands_start_one_server() {
     let local = LocalServer::new();
     let started = std::thread::scope(|scope| {
         let start = || local.qless().run("local start").stderr();
-        let runs: Vec<_> = (0..4).map(|_| scope.spawn(start)).collect();
-        runs.into_iter()
-            .map(|run| run.join().unwrap())
-            .collect::<Vec<_>>()
+        let runs = [(); 4].map(|()| scope.spawn(start));
+        runs.map(|run| run.join().unwrap())
     });
-    let count = started
-        .iter()
-        .filter(|text| text.as_str() == "started\n")
-        .count();
-    assert_eq!(count, 1, "{started:?}");
+    let first = started.iter().filter(|text| *text == "started\n");
+    assert_eq!(first.count(), 1, "{started:?}");
 }
 
 #[test]
@@ -250,43 +238,34 @@ fn local_manages_no_other_server_than_the_named_one() {
 #[test]
 fn without_a_server_program_the_install_command_is_printed() {
     let local = LocalServer::new();
-    let ran = local
-        .qless()
-        .env("PATH", "/nonexistent")
-        .run("length mail")
-        .exits(6);
-    ran.says("requires `redis-server` or `valkey-server`");
-    ran.says("set QLESS_REDIS_SERVER");
-    let missing = local
-        .qless()
-        .env("QLESS_REDIS_SERVER", "/nonexistent/redis-server");
-    let ran = missing.run("length mail").exits(6);
-    ran.says("cannot start `/nonexistent/redis-server`");
-    let wrong = local
-        .qless()
-        .env("QLESS_REDIS_SERVER", "false")
-        .run("length mail")
-        .exits(6);
-    wrong.says("did not start");
+    let run = |name: &str, value: &str| {
+        let qless = local.qless().env(name, value);
+        qless.run("length mail").exits(6)
+    };
+    let none = run("PATH", "/nonexistent");
+    none.says("requires `redis-server` or `valkey-server`");
+    none.says("set QLESS_REDIS_SERVER");
+    let missing = "/nonexistent/redis-server";
+    run("QLESS_REDIS_SERVER", missing).says("cannot start `/nonexistent/redis-server`");
+    run("QLESS_REDIS_SERVER", "false").says("did not start");
 }
 
 #[test]
 fn an_unusable_directory_is_refused_with_a_hint() {
     let local = LocalServer::new();
-    let at = |dir: &str| Qless::bare().env("QLESS_REDIS_URL", format!("local:{dir}"));
-    let long = at(&format!("/tmp/{}", "d".repeat(110)))
-        .run("length mail")
-        .exits(6);
+    let at = |dir: &str| {
+        let line = format!("length mail --redis local:{dir}");
+        Qless::bare().run(&line).exits(6)
+    };
+    let long = at(&format!("/tmp/{}", "d".repeat(110)));
     long.says("too long");
     long.says("hint: name a shorter directory");
     let file = local.dir.path().join("file");
     std::fs::write(&file, "").unwrap();
-    let file = at(file.to_str().unwrap()).run("length mail").exits(6);
-    file.says("is not a directory");
+    at(file.to_str().unwrap()).says("is not a directory");
     // The root belongs to someone else, unless we are root.
     if std::fs::write(Path::new("/.qless"), "").is_err() {
-        let other = at("/").run("length mail").exits(6);
-        other.says("belongs to someone else");
+        at("/").says("belongs to someone else");
     } else {
         _ = std::fs::remove_file("/.qless");
     }
@@ -319,7 +298,7 @@ fn starting_a_server_that_never_replies_ends_with_the_timeout() {
     std::fs::write(&program, "#!/bin/sh\necho hang on\nexec sleep 60\n").unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     let qless = local.qless().env("QLESS_REDIS_SERVER", program);
-    let begun = std::time::Instant::now();
+    let begun = Instant::now();
     qless.run("length mail --timeout 300ms").shows(expect![[r#"
             --- stderr
             error: the server of `local:` did not start: hang on
@@ -363,31 +342,15 @@ rm "$1/fill"
 fn a_private_server_that_syncs_each_change_refuses_changes_at_once_on_a_full_disk() {
     let dir = TempDir::new().unwrap();
     let place = dir.path().to_str().unwrap();
-    let qless = Qless::bare().command();
     let begun = Instant::now();
-    let mut command = Command::new("unshare");
-    command
-        .args(["-rm", "sh", "-c", FULL_DISK])
-        .arg(qless.get_program())
-        .args([place, "/dev/null"])
-        .envs(
-            qless
-                .get_envs()
-                .filter_map(|(name, value)| Some((name, value?))),
-        );
-    let Ok(output) = command.output() else {
-        return;
-    };
+    let unshare = "exec unshare -rm sh -c \"$1\" \"$0\" \"$2\" /dev/null";
+    let mut shell = Qless::bare().shell(unshare);
+    let ran = RunOutput::of(shell.args([FULL_DISK, place]));
     // Not every system lets its users mount a file system.
-    if output.status.code() == Some(77)
-        || String::from_utf8_lossy(&output.stderr).starts_with("unshare")
-    {
+    if [77, 127].contains(&ran.code()) || ran.stderr().starts_with("unshare") {
         return;
     }
-    let stdout = String::from_utf8(output.stdout)
-        .unwrap()
-        .replace(place, "DIR");
-    expect![[r#"
+    ran.stdout().replace(place, "DIR").shows(expect![[r#"
         before
         error: `local:DIR/s` cannot write to its disk and refuses changes
         hint: make room on its disk; `redis-cli INFO persistence` shows what failed
@@ -395,8 +358,7 @@ fn a_private_server_that_syncs_each_change_refuses_changes_at_once_on_a_full_dis
         1
         after
         2
-    "#]]
-    .assert_eq(&stdout);
+    "#]]);
     assert!(
         begun.elapsed() < Duration::from_secs(8),
         "{:?}",
@@ -411,24 +373,9 @@ fn the_private_server_keeps_no_file_of_the_caller_open() {
     let held: Vec<String> = ["lock", "other"]
         .map(|name| local.dir.path().join(name).display().to_string())
         .into();
-    let qless = local.qless().command();
-    let envs = qless
-        .get_envs()
-        .filter_map(|(name, value)| Some((name, value?)));
-    let status = Command::new("/bin/bash")
-        .args([
-            "-c",
-            "exec 9>$1 63>$2; exec \"$3\" length mail",
-            "bash",
-            &held[0],
-            &held[1],
-        ])
-        .arg(qless.get_program())
-        .env_clear()
-        .envs(envs)
-        .status()
-        .unwrap();
-    assert!(status.success());
+    let bash = "exec bash -c 'exec 9>$1 63>$2; exec \"$0\" length mail' \"$0\" \"$@\"";
+    let mut shell = local.qless().shell(bash);
+    RunOutput::of(shell.args(&held)).exits(0);
     let open = std::fs::read_dir(format!("/proc/{}/fd", local.pid())).unwrap();
     let open = open.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
     let kept: Vec<_> = open

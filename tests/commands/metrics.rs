@@ -353,25 +353,18 @@ fn a_listener_that_cannot_start_says_why() {
     let mut redis = filled();
     let listening = Listening::of_metrics(&redis, "");
     let socket = listening.socket.display();
-    let again = redis
-        .qless()
-        .run(&format!("metrics --listen unix:{socket}"))
-        .exits(1);
+    let run = |more: &str| redis.qless().run(&format!("metrics --listen {more}"));
+    let again = run(&format!("unix:{socket}")).exits(1);
     again.says("error: cannot listen on ");
-    let open = redis.qless().run("metrics --listen 0.0.0.0:0").exits(2);
+    let open = run("0.0.0.0:0").exits(2);
     open.says("without `--token-file`");
-    let both = redis
-        .qless()
-        .run("metrics --listen localhost:0 --statsd localhost:1")
-        .exits(2);
+    let both = run("localhost:0 --statsd localhost:1").exits(2);
     both.says("--statsd");
     listening.end(Signal::INT);
     redis.kill();
-    let away = redis
-        .qless()
-        .run("metrics --listen localhost:0 --no-retry")
-        .exits(6);
-    assert!(!away.stderr().contains("listening on"), "{}", away.stderr());
+    let line = "metrics --listen localhost:0 --no-retry";
+    let away = redis.qless().run(line).exits(6).stderr();
+    assert!(!away.contains("listening on"), "{away}");
 }
 
 /// Of many queues, groups and workers, some are looked at, and the others are counted.

@@ -18,18 +18,24 @@ fn dead() -> Redis {
         redis.ok(now, &format!("pop {queue} --worker w1"));
         redis.ok(now, &format!("retry {jid} --worker w1"));
     }
-    redis.ok(5, "put mail K --jid d");
-    redis.ok(5, "pop mail --worker w1");
-    redis.ok(5, "fail d --group boom --message m --worker w1");
-    for (now, jid, more) in [(6, "y", "--delay 1h"), (7, "z", ""), (8, "x", "")] {
-        redis.ok(now, &format!("put mail K --jid {jid}"));
-        redis.ok(now, "pop mail --worker w1");
-        redis.ok(now, &format!("retry {jid} --worker w1 {more}"));
-        if jid == "z" {
-            redis.ok(now, "pop mail --worker w1");
-        }
+    for (now, line) in [
+        (5, "put mail K --jid d"),
+        (5, "pop mail --worker w1"),
+        (5, "fail d --group boom --message m --worker w1"),
+        (6, "put mail K --jid y"),
+        (6, "pop mail --worker w1"),
+        (6, "retry y --worker w1 --delay 1h"),
+        (7, "put mail K --jid z"),
+        (7, "pop mail --worker w1"),
+        (7, "retry z --worker w1"),
+        (7, "pop mail --worker w1"),
+        (8, "put mail K --jid x"),
+        (8, "pop mail --worker w1"),
+        (8, "retry x --worker w1"),
+        (9, "put mail K --jid w"),
+    ] {
+        redis.ok(now, line);
     }
-    redis.ok(9, "put mail K --jid w");
     redis
 }
 
@@ -67,19 +73,15 @@ fn the_dead_jobs_of_a_queue_are_listed() {
 fn dead_jobs_are_in_the_morgue_whatever_their_group() {
     let redis = dead();
     for (now, jid) in [(10, "g"), (11, "h"), (12, "i")] {
-        redis.ok(
-            now,
-            &format!("put mail K --jid {jid} --retries 0 --priority 9"),
-        );
+        let put = format!("put mail K --jid {jid} --retries 0 --priority 9");
+        redis.ok(now, &put);
         redis.ok(now, "pop mail --worker w1");
-        // The holder of `i` fails it: no retry was used up.
-        let line = match jid {
-            "i" => "fail i --group upstream --message m --worker w1".to_owned(),
-            _ => format!("retry {jid} --worker w1 --fail-group upstream --fail-message m"),
-        };
-        redis.ok(now, &line);
     }
+    // The holder of `i` fails it: no retry was used up.
     redis.session(expect![[r#"
+        10 $ qless retry g --worker w1 --fail-group upstream --fail-message m &>/dev/null
+        11 $ qless retry h --worker w1 --fail-group upstream --fail-message m &>/dev/null
+        12 $ qless fail i --group upstream --message m --worker w1 &>/dev/null
         20 $ qless morgue mail ls --columns jid,remaining,detail
         c	0/0	failed-retries-mail: Job exhausted retries in queue "mail"
         a	0/0	failed-retries-mail: Job exhausted retries in queue "mail"
@@ -111,10 +113,11 @@ fn used_up_retries_are_shown_as_0_and_in_documents_as_on_the_wire() {
     let redis = dead();
     let text = redis.ok(20, "get a");
     assert!(text.contains("0 of 0 remaining"), "{text}");
-    assert_eq!(redis.json(20, "get a -o json")["remaining"], -1);
-    redis.ok(20, "put one K --jid o --retries 0");
-    redis.ok(20, "pop one --worker w1");
     redis.session(expect![[r#"
+        20 $ qless get a -o json | jq -c .remaining
+        -1
+        20 $ qless put one K --jid o --retries 0 &>/dev/null
+        20 $ qless pop one --worker w1 &>/dev/null
         21 $ qless retry o --worker w1 -o table
         JID  REMAINING
         o    0, failed
@@ -160,20 +163,22 @@ fn k10_dead_jobs_are_requeued_one_by_one_or_all() {
 
 #[test]
 fn k10_the_payloads_of_a_requeued_job_join_the_job_that_waits_in_its_lane() {
-    let redis = Redis::start();
-    let put = |now: u32, jid: &str, data: &str| {
-        let line = format!("put mail K {data} --jid {jid} --key c --merge --retries 0");
-        redis.ok(now, &line);
-    };
-    put(1, "a", "1");
-    redis.ok(2, "pop mail --worker w1");
-    redis.ok(3, "retry a --worker w1");
-    put(4, "b", "2");
-    let requeued = redis.at(5).run("morgue mail requeue --all --yes -o json");
-    assert_eq!(requeued.json()["done"], 1);
-    assert_eq!(redis.ok(6, "get b --data"), "[1,2]");
-    assert_eq!(redis.ok(6, "failed"), "");
-    assert_eq!(redis.at(6).run("get a").code(), 4);
+    Redis::start().session(expect![[r#"
+        1 $ qless put mail K 1 --jid a --key c --merge --retries 0 &>/dev/null
+        2 $ qless pop mail --worker w1 &>/dev/null
+        3 $ qless retry a --worker w1 &>/dev/null
+        4 $ qless put mail K 2 --jid b --key c --merge --retries 0 &>/dev/null
+        5 $ qless morgue mail requeue --all --yes -o json | jq -c .done
+        1
+        --- stderr
+        1 retried
+        6 $ qless get b --data
+        [1,2]
+        --- no newline
+        6 $ qless failed
+        6 $ qless get a &>/dev/null
+        --- exit 4
+    "#]]);
 }
 
 #[test]
@@ -201,8 +206,9 @@ fn k10_dead_jobs_are_deleted_one_by_one_or_all() {
 #[test]
 fn dead_jobs_with_dependents_are_deleted_only_if_these_are_dealt_with() {
     let redis = dead();
-    redis.ok(20, "put mail K --jid n --depends a");
+    // The morgue of a forgotten queue is still there.
     redis.session(expect![[r#"
+        20 $ qless put mail K --jid n --depends a &>/dev/null
         20 $ qless morgue mail delete a
         --- stderr
         error: cannot cancel `a`: `n` waits for it
@@ -214,14 +220,7 @@ fn dead_jobs_with_dependents_are_deleted_only_if_these_are_dealt_with() {
         x
         w
         n
-    "#]]);
-}
-
-#[test]
-fn the_morgue_of_a_forgotten_queue_is_still_there() {
-    let redis = dead();
-    redis.ok(20, "forget queue images --yes");
-    redis.session(expect![[r#"
+        20 $ qless forget queue images --yes &>/dev/null
         20 $ qless morgue images requeue --all --yes -o jid
         e
         --- stderr
@@ -231,44 +230,29 @@ fn the_morgue_of_a_forgotten_queue_is_still_there() {
 
 #[test]
 fn only_jobs_of_this_morgue_are_taken() {
-    let redis = dead();
-    for jid in ["d", "e", "w", "nope"] {
-        redis
-            .at(20)
-            .run(&format!("morgue mail requeue {jid}"))
-            .shows(match jid {
-                "d" => expect![[r#"
-                    --- stderr
-                    error: cannot retry `d`: its retries are not used up in `mail`
-                    --- exit 5
-                "#]],
-                "e" => expect![[r#"
-                    --- stderr
-                    error: cannot retry `e`: its retries are not used up in `mail`
-                    --- exit 5
-                "#]],
-                "w" => expect![[r#"
-                    --- stderr
-                    error: cannot retry `w`: its state is `waiting`, not `failed`
-                    --- exit 5
-                "#]],
-                _ => expect![[r#"
-                    --- stderr
-                    error: job `nope` does not exist
-                    --- exit 4
-                "#]],
-            });
-    }
-    redis
-        .at(20)
-        .input("a\nd\n")
-        .run("morgue mail delete -")
-        .shows(expect![[r#"
-            a
-            --- stderr
-            1 cancelled, 1 skipped
-              skipped  1  its retries are not used up in `mail`: d
-        "#]]);
+    dead().session(expect![[r#"
+        20 $ qless morgue mail requeue d
+        --- stderr
+        error: cannot retry `d`: its retries are not used up in `mail`
+        --- exit 5
+        20 $ qless morgue mail requeue e
+        --- stderr
+        error: cannot retry `e`: its retries are not used up in `mail`
+        --- exit 5
+        20 $ qless morgue mail requeue w
+        --- stderr
+        error: cannot retry `w`: its state is `waiting`, not `failed`
+        --- exit 5
+        20 $ qless morgue mail requeue nope
+        --- stderr
+        error: job `nope` does not exist
+        --- exit 4
+        20 $ printf 'a\nd\n' | qless morgue mail delete -
+        a
+        --- stderr
+        1 cancelled, 1 skipped
+          skipped  1  its retries are not used up in `mail`: d
+    "#]]);
 }
 
 #[test]

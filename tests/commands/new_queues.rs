@@ -2,7 +2,6 @@
 
 use expect_test::expect;
 
-use crate::support::keyboard;
 use crate::support::redis::Redis;
 
 /// A job in each of `mail` and `images`, and a failed one.
@@ -18,24 +17,21 @@ fn queues() -> Redis {
 
 #[test]
 fn a_queue_in_the_position_of_the_class_is_named() {
-    let redis = queues();
-    redis.at(9).run("put SendMail mail {} -n --jid x").shows(expect![[r#"
-            --- stderr
-            note: queue `SendMail` is new
-            hint: the queue comes before the class, and `mail` is a queue: did you mean `qless put mail SendMail`?
-            would put a job in SendMail, waiting
-        "#]]);
-    let refused = redis
-        .at(9)
-        .run("put SendMail mail {} --existing-queue")
-        .exits(4);
-    assert!(
-        refused
-            .stderr()
-            .contains("did you mean `qless put mail SendMail`?")
-    );
-    let plain = redis.at(9).run("put mail mail {} -n").exits(0);
-    assert!(!plain.stderr().contains("hint"), "{}", plain.stderr());
+    queues().session(expect![[r#"
+        9 $ qless put SendMail mail {} -n --jid x
+        --- stderr
+        note: queue `SendMail` is new
+        hint: the queue comes before the class, and `mail` is a queue: did you mean `qless put mail SendMail`?
+        would put a job in SendMail, waiting
+        9 $ qless put SendMail mail {} --existing-queue
+        --- stderr
+        error: queue `SendMail` does not exist
+        hint: the queue comes before the class, and `mail` is a queue: did you mean `qless put mail SendMail`?
+        --- exit 4
+        9 $ qless put mail mail {} -n
+        --- stderr
+        would put a job in mail, waiting
+    "#]]);
 }
 
 #[test]
@@ -55,11 +51,8 @@ fn plans_name_a_new_queue_with_the_nearest_known_one() {
         let known = line.replace("mial", "mail").replace("image", "images");
         let known = known.replace("elsewhere", "mail");
         let ran = redis.at(9).run(&format!("{known} --dry-run")).exits(0);
-        assert!(
-            !ran.stderr().contains(" is new"),
-            "{line}: {}",
-            ran.stderr()
-        );
+        let said = ran.stderr();
+        assert!(!said.contains(" is new"), "{line}: {said}");
     }
     redis.session(expect![[r#"
         9 $ qless put mial K --jid x -n
@@ -80,17 +73,11 @@ fn plans_name_a_new_queue_with_the_nearest_known_one() {
         --- stderr
         note: queue `mial` is new; did you mean `mail`?
         would advance a to mial
+        9 $ printf '{"queue":"mial","klass":"K"}\n{"queue":"mail","klass":"K"}\n' | qless put --from - -n
+        --- stderr
+        note: queue `mial` is new; did you mean `mail`?
+        would put 2
     "#]]);
-    let lines = "{\"queue\":\"mial\",\"klass\":\"K\"}\n{\"queue\":\"mail\",\"klass\":\"K\"}\n";
-    redis
-        .at(9)
-        .input(lines)
-        .run("put --from - -n")
-        .shows(expect![[r#"
-            --- stderr
-            note: queue `mial` is new; did you mean `mail`?
-            would put 2
-        "#]]);
 }
 
 #[test]
@@ -132,21 +119,16 @@ fn existing_queue_refuses_a_new_one() {
 #[test]
 fn a_new_queue_is_named_on_a_terminal_and_costs_no_call_elsewhere() {
     let redis = queues();
-    let on_terminal = |line: &[&str]| {
-        let mut command = redis.at(9).command();
-        command.args(line);
-        keyboard::answer(command, &[]).stdout()
-    };
-    let seen = on_terminal(&["put", "mial", "K", "--jid", "t"]);
+    let seen = redis.on_terminal(9.0, "put mial K --jid t");
     assert!(
         seen.starts_with("note: queue `mial` is new; did you mean `mail`?\n"),
         "{seen}"
     );
-    let seen = on_terminal(&["put", "mial", "K", "--jid", "u"]);
-    assert!(!seen.contains("is new"), "{seen}");
-    let seen = on_terminal(&["put", "mila", "K", "--quiet"]);
-    assert!(!seen.contains("is new"), "{seen}");
-    let ran = redis.at(9).run("put mali K -v").exits(0);
-    assert!(!ran.stderr().contains("look.queues"), "{}", ran.stderr());
-    assert!(!ran.stderr().contains("is new"), "{}", ran.stderr());
+    for line in ["put mial K --jid u", "put mila K --quiet"] {
+        let seen = redis.on_terminal(9.0, line);
+        assert!(!seen.contains("is new"), "{seen}");
+    }
+    let said = redis.at(9).run("put mali K -v").exits(0).stderr();
+    assert!(!said.contains("look.queues"), "{said}");
+    assert!(!said.contains("is new"), "{said}");
 }

@@ -46,36 +46,64 @@ fn a_cut_jid_names_the_jobs_that_begin_so() {
 fn an_empty_list_and_an_unknown_name_hint_at_the_reason() {
     let redis = Redis::start();
     let shown = |line: &str| {
-        let mut command = redis.qless().hide(&redis.url(), "URL").at(100).command();
+        let mut command = redis.at(100).command();
         command.args(words(line)).env("TERM", "xterm");
-        terminal::run(command, 200)
-            .stdout()
-            .replace(&redis.url(), "URL")
+        let written = terminal::run(command, 200).stdout();
+        written.replace(&redis.url(), "URL")
     };
-    let run = |line: &str| redis.at(100).hide(&redis.url(), "URL").run(line);
     for line in ["queues", "jobs", "failed", "workers"] {
         let hint = "hint: nothing is stored under the prefix `ql:` in `URL`\n";
         assert!(shown(line).ends_with(hint), "{}", shown(line));
-        assert_eq!(run(line).ok(), "");
+        let ran = redis.at(100).run(line).exits(0);
+        assert_eq!(ran.stdout(), "");
     }
-    run("get a").shows(expect![[r#"
+    // Names that are no jid, but mean something else.
+    redis.session(expect![[r#"
+        100 $ qless get a
         --- stderr
         error: job `a` does not exist
         hint: nothing is stored under the prefix `ql:` in `unix://DIR/s`
         --- exit 4
-    "#]]);
-    run("pause mail").shows(expect![[r#"
+        100 $ qless pause mail
         --- stderr
         error: queue `mail` does not exist
         hint: nothing is stored under the prefix `ql:` in `unix://DIR/s`
         --- exit 4
+        100 $ qless put mail K '{"user":{"id":42}}' --jid a --priority 5 &>/dev/null
+        100 $ qless put mail K --jid b &>/dev/null
+        100 $ qless --prefix x: put mail K --jid other &>/dev/null
+        100 $ qless pop mail --count 1 --worker w -q &>/dev/null
+        100 $ qless fail a --group 'timed out' --message no --worker w &>/dev/null
+        100 $ qless get 'timed out'
+        --- stderr
+        error: job `timed out` does not exist
+        hint: `timed out` is a failure group: `--group='timed out'`
+        --- exit 4
+        100 $ qless retry 'timed out'
+        --- stderr
+        error: job `timed out` does not exist
+        hint: `timed out` is a failure group: `--group='timed out'`
+        --- exit 4
+        100 $ qless cancel mail
+        --- stderr
+        error: job `mail` does not exist
+        hint: `mail` is a queue: `--queue=mail`
+        --- exit 4
+        100 $ qless get ql:j:a
+        --- stderr
+        error: job `ql:j:a` does not exist
+        hint: that is a key; its jid is `a`
+        --- exit 4
+        100 $ qless --prefix x: get a
+        --- stderr
+        error: job `a` does not exist
+        hint: it exists under another prefix: add `--prefix=ql:`
+        --- exit 4
+        100 $ qless get other
+        --- stderr
+        error: job `other` does not exist
+        --- exit 4
     "#]]);
-    let arg = r#"put mail K '{"user":{"id":42}}' --jid a --priority 5"#;
-    run(arg).ok();
-    run("put mail K --jid b").ok();
-    run("--prefix x: put mail K --jid other").ok();
-    run("pop mail --count 1 --worker w -q").ok();
-    run("fail a --group 'timed out' --message no --worker w").ok();
     assert!(!shown("jobs --where user.id=43").contains("hint"));
     // A value is no glob. What the hint says finds the job.
     assert!(!shown("jobs --where 'user.na*e=c1??' -o jid").contains("hint"));
@@ -92,45 +120,9 @@ fn an_empty_list_and_an_unknown_name_hint_at_the_reason() {
             assert!(shown(&line).contains(&hint), "{}", shown(&line));
         }
     }
-    // Names that are no jid, but mean something else.
-    run("get 'timed out'").shows(expect![[r#"
-        --- stderr
-        error: job `timed out` does not exist
-        hint: `timed out` is a failure group: `--group='timed out'`
-        --- exit 4
-    "#]]);
-    run("retry 'timed out'").shows(expect![[r#"
-        --- stderr
-        error: job `timed out` does not exist
-        hint: `timed out` is a failure group: `--group='timed out'`
-        --- exit 4
-    "#]]);
-    run("cancel mail").shows(expect![[r#"
-        --- stderr
-        error: job `mail` does not exist
-        hint: `mail` is a queue: `--queue=mail`
-        --- exit 4
-    "#]]);
-    run("get ql:j:a").shows(expect![[r#"
-        --- stderr
-        error: job `ql:j:a` does not exist
-        hint: that is a key; its jid is `a`
-        --- exit 4
-    "#]]);
-    run("--prefix x: get a").shows(expect![[r#"
-        --- stderr
-        error: job `a` does not exist
-        hint: it exists under another prefix: add `--prefix=ql:`
-        --- exit 4
-    "#]]);
-    run("get other").shows(expect![[r#"
-        --- stderr
-        error: job `other` does not exist
-        --- exit 4
-    "#]]);
     let home = ConfigHome::new("[context.x]\nprefix = \"x:\"\n");
-    let configured = home.with(redis.at(100));
-    configured.run("get other").shows(expect![[r#"
+    home.with(redis.at(100)).session(expect![[r#"
+        $ qless get other
         --- stderr
         error: job `other` does not exist
         hint: it exists under another prefix: add `--prefix=x:`

@@ -31,17 +31,14 @@ fn a_paused_queue_gives_no_jobs() {
 
 #[test]
 fn a_pause_has_an_end_and_a_reason() {
-    let redis = queues();
-    redis.ok(20, "pause images --for 2h --reason 'disk swap'");
-    let doc = redis.json(30, "queues images -o json");
-    let queue = &doc["items"][0];
-    assert_eq!(queue["paused"], true);
-    assert_eq!(queue["paused_since"], "1970-01-01T00:00:20.000Z");
-    assert_eq!(queue["paused_until"], "1970-01-01T02:00:20.000Z");
-    assert_eq!(queue["paused_reason"], "disk swap");
-    let doc = redis.json(7221, "queues images -o json");
-    assert_eq!(doc["items"][0]["paused"], false);
-    redis.session(expect![[r#"
+    queues().session(expect![[r#"
+        20 $ qless pause images --for 2h --reason 'disk swap'
+        30 $ qless queues images --columns state
+        paused since 1970-01-01T00:00:20.000Z, ends 1970-01-01T02:00:20.000Z (disk swap)
+        30 $ qless queues images -o json | jq -c '[.items[0].paused, .items[0].paused_since, .items[0].paused_until, .items[0].paused_reason]'
+        [true,"1970-01-01T00:00:20.000Z","1970-01-01T02:00:20.000Z","disk swap"]
+        7221 $ qless queues images -o json | jq -c .items[0].paused
+        false
         7222 $ qless pop images --worker w2 -o jid
         b
         8000 $ qless pause images --until 1970-01-01T00:00:00Z
@@ -50,20 +47,20 @@ fn a_pause_has_an_end_and_a_reason() {
         --- exit 2
         8000 $ qless pause images --until 03:00 --for 5m &>/dev/null
         --- exit 2
+        8000 $ qless pause images --until +5m
     "#]]);
-    redis.ok(8000, "pause images --until +5m");
 }
 
 #[test]
 fn running_jobs_are_stopped_if_requested() {
-    let redis = queues();
-    redis.ok(20, "pause images --stop-running");
-    redis.session(expect![[r#"
+    queues().session(expect![[r#"
+        20 $ qless pause images --stop-running
         21 $ qless jobs --queue images --columns jid,state,remaining
         a	stalled	5/5
         b	waiting	5/5
+        22 $ qless complete a --worker w &>/dev/null
+        --- exit 5
     "#]]);
-    redis.at(22).run("complete a --worker w").exits(5);
 }
 
 #[test]
@@ -98,8 +95,7 @@ fn pausing_an_unknown_queue_is_not_found() {
 
 #[test]
 fn all_queues_are_paused_and_unpaused() {
-    let redis = queues();
-    redis.session(expect![[r#"
+    queues().session(expect![[r#"
         20 $ qless pause --all -o ndjson
         {"kind":"done","v":1,"action":"pause","targets":["images","mail"]}
         21 $ qless pause --all -n
@@ -110,8 +106,10 @@ fn all_queues_are_paused_and_unpaused() {
         mail	paused since 1970-01-01T00:00:20.000Z
         23 $ qless unpause --all -o ndjson
         {"kind":"done","v":1,"action":"unpause","targets":["images","mail"]}
+        24 $ qless pop images mail --count 2 -o jid
+        b
+        c
     "#]]);
-    assert_eq!(redis.ok(24, "pop images mail --count 2 -o jid"), "b\nc");
 }
 
 #[test]
@@ -138,19 +136,20 @@ fn times_on_a_terminal_name_their_zone() {
 #[test]
 fn a_pause_names_each_pause_that_it_cuts_short_or_explains_otherwise() {
     let redis = queues();
-    redis.ok(20, "pause images --reason 'disk swap'");
-    let other = redis.at(21).run("pause mail --for 1h").exits(0);
-    assert_eq!(other.stderr(), "");
-    let line = "pause images mail --for 10m --reason deploy";
-    for line in [&format!("{line} --dry-run"), line] {
-        let ran = redis.at(30).run(line).exits(0);
-        ran.says(
-            "note: replaces the pause of `images`: paused since 1970-01-01T00:00:20.000Z (disk swap) by ",
-        );
-        ran.says(
-            "note: replaces the pause of `mail`: paused since 1970-01-01T00:00:21.000Z, ends 1970-01-01T01:00:21.000Z by ",
-        );
-    }
-    let again = redis.at(40).run(line).exits(0);
-    assert_eq!(again.stderr(), "");
+    let user = format!("ann@{}", qless::internals::host_name());
+    let ann = redis.qless().env("USER", "ann").hide(&user, "ANN");
+    ann.session(expect![[r#"
+        20 $ qless pause images --reason 'disk swap'
+        21 $ qless pause mail --for 1h
+        30 $ qless pause images mail --for 10m --reason deploy --dry-run
+        --- stderr
+        note: replaces the pause of `images`: paused since 1970-01-01T00:00:20.000Z (disk swap) by ANN
+        note: replaces the pause of `mail`: paused since 1970-01-01T00:00:21.000Z, ends 1970-01-01T01:00:21.000Z by ANN
+        would pause images, mail until 1970-01-01T00:10:30.000Z
+        30 $ qless pause images mail --for 10m --reason deploy
+        --- stderr
+        note: replaces the pause of `images`: paused since 1970-01-01T00:00:20.000Z (disk swap) by ANN
+        note: replaces the pause of `mail`: paused since 1970-01-01T00:00:21.000Z, ends 1970-01-01T01:00:21.000Z by ANN
+        40 $ qless pause images mail --for 10m --reason deploy
+    "#]]);
 }

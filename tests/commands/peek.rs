@@ -8,18 +8,27 @@ use crate::support::redis::Redis;
 #[test]
 fn the_next_jobs_are_shown_in_the_order_of_pop() {
     let redis = busy();
-    let peeked = redis.ok(100, "peek mail --count 3 -o jid");
     // The pop warns the worker of `stalls` first.
-    assert_eq!(peeked.replace('\n', " "), "taken waits waits-2");
     redis.session(expect![[r#"
+        100 $ qless peek mail --count 3 -o jid
+        taken
+        waits
+        waits-2
         100 $ qless peek mail --count 2
         taken	Mail::Digest	stalled	mail	0	5/5	1970-01-01T00:01:02.000Z	mx-1 lost its lock 1970-01-01T00:01:02.000Z
         waits	Mail::Welcome	waiting	mail	0	5/5	1970-01-01T00:01:10.000Z	waits since 1970-01-01T00:01:10.000Z
+        100 $ qless peek images
+        100 $ qless peek images -o json | jq -c
+        {"kind":"jobs","v":1,"total":0,"offset":0,"items":[],"missing":[]}
+        100 $ qless peek imges
+        --- stderr
+        error: queue `imges` does not exist
+        hint: did you mean `images`?
+        --- exit 4
     "#]]);
-    assert_eq!(
-        redis.json(100, "peek mail --count 1 -o json")["kind"],
-        "jobs"
-    );
+    let printed = redis.at(100).run("api peek mail 2").stdout();
+    let raw = redis.at(100).run("peek mail --count 2 -o raw").stdout();
+    assert_eq!(raw, printed);
 }
 
 #[test]
@@ -35,44 +44,22 @@ fn peek_shows_what_a_pop_would_get_without_the_pause() {
 }
 
 #[test]
-fn raw_prints_the_reply_of_peek() {
-    let redis = busy();
-    let printed = redis.at(100).run("api peek mail 2").stdout();
-    assert_eq!(
-        redis.at(100).run("peek mail --count 2 -o raw").stdout(),
-        printed
-    );
-}
-
-#[test]
-fn peek_accepts_an_empty_queue_and_refuses_an_unknown_one() {
-    let redis = busy();
-    redis.session(expect![[r#"
-        100 $ qless peek images
-        100 $ qless peek imges
-        --- stderr
-        error: queue `imges` does not exist
-        hint: did you mean `images`?
-        --- exit 4
-        100 $ qless peek images -o json | jq -c
-        {"kind":"jobs","v":1,"total":0,"offset":0,"items":[],"missing":[]}
-    "#]]);
-}
-
-#[test]
 fn peek_shows_jobs_that_recurring_jobs_would_put() {
     let redis = Redis::start();
-    let api = |now: f64, line: &str| redis.ok(now, &format!("api {line}"));
-    api(0.0, "put me q stalls K {} 0");
-    api(1.0, "pop q w 1");
-    api(2.0, "put me q taken K {} 0");
-    api(3.0, "pop q w 1");
-    api(4.0, "timeout taken");
-    api(5.0, "put me q low K {} 0 priority -1");
-    api(6.0, "put me q soon K {} 10 priority 3");
-    api(7.0, "put me q later K {} 1000");
-    api(8.0, "recur q nightly Nightly {} interval 40 12 priority 1");
-    api(9.0, "put me q plain K {} 0 priority 1");
+    for (now, line) in [
+        (0, "put me q stalls K {} 0"),
+        (1, "pop q w 1"),
+        (2, "put me q taken K {} 0"),
+        (3, "pop q w 1"),
+        (4, "timeout taken"),
+        (5, "put me q low K {} 0 priority -1"),
+        (6, "put me q soon K {} 10 priority 3"),
+        (7, "put me q later K {} 1000"),
+        (8, "recur q nightly Nightly {} interval 40 12 priority 1"),
+        (9, "put me q plain K {} 0 priority 1"),
+    ] {
+        redis.ok(now, &format!("api {line}"));
+    }
     let before = redis.dump();
     let foreseen = redis.ok(70, "--read-only peek q -o jid");
     redis.session(expect![[r#"
@@ -83,28 +70,26 @@ fn peek_shows_jobs_that_recurring_jobs_would_put() {
         nightly-1	Nightly	(due)	q	1	0/0	–	from nightly
         nightly-2	Nightly	(due)	q	1	0/0	–	from nightly
         low	K	waiting	q	-1	5/5	1m 5s	waits 1m 5s
-    "#]]);
-    assert_eq!(redis.dump(), before);
-    assert_eq!(redis.ok(70, "peek q -o jid"), foreseen);
-    redis.session(expect![[r#"
         70 $ qless peek q --read-only -o raw
         --- stderr
         error: the core's own `peek` may change something, and `--read-only` was given
         --- exit 9
     "#]]);
+    assert_eq!(redis.dump(), before);
+    assert_eq!(redis.ok(70, "peek q -o jid"), foreseen);
 }
 
 #[test]
 fn an_invalid_peek_count_is_a_usage_error() {
-    let redis = Redis::start();
-    redis.at(0).run("peek mail --count x").shows(expect![[r#"
+    Redis::start().session(expect![[r#"
+        0 $ qless peek mail --count x
         --- stderr
         error: `--count` expects a whole number between 0 and 9007199254740992, not `x`
         --- exit 2
+        0 $ qless peek mail --count 18446744073709551615 &>/dev/null
+        --- exit 2
+        0 $ qless put mail K --jid j &>/dev/null
+        0 $ qless peek mail --count 9007199254740992 -o jid
+        j
     "#]]);
-    let most = "peek mail --count 18446744073709551615";
-    redis.at(0).run(most).exits(2);
-    redis.ok(0, "api put w mail j K {} 0");
-    let most = "peek mail --count 9007199254740992 -o jid";
-    assert_eq!(redis.ok(0, most), "j");
 }

@@ -51,53 +51,45 @@ fn stdin_and_files_are_not_read_and_patterns_match_nothing_else() {
 #[test]
 fn values_and_files_are_what_was_typed() {
     let redis = Redis::start();
-    let run = |line: &str| redis.at(1).input("{}").run(line);
-    run("put q K -- @/etc/hostname").shows(expect![[r#"
+    redis.at(1).input("{}").session(expect![[r#"
+        $ qless put q K -- @/etc/hostname
         --- stderr
         error: data is not JSON: line 1, column 1: expected value at `@`
         hint: quote it for the shell, or build it from pairs: `--arg user:=42`
         --- exit 2
-    "#]]);
-    run("put q K -- -").shows(expect![[r#"
+        $ qless put q K -- -
         --- stderr
         error: data is not JSON: line 1, column 1: invalid number at `-`
         hint: quote it for the shell, or build it from pairs: `--arg user:=42`
         --- exit 2
-    "#]]);
-    run("import -- -").shows(expect![[r#"
+        $ qless import -- -
         --- stderr
         error: cannot read `-`: no such file or directory
         --- exit 2
-    "#]]);
-    run("config load -- @nothing").shows(expect![[r#"
+        $ qless config load -- @nothing
         --- stderr
         error: cannot read `@nothing`: no such file or directory
         --- exit 2
-    "#]]);
-    run("config load -- -").shows(expect![[r#"
+        $ qless config load -- -
         --- stderr
         error: cannot read `-`: no such file or directory
         --- exit 2
-    "#]]);
-    run("api get -- @/etc/hostname").shows(expect![[""]]);
-    run("get -- * @x").shows(expect![[r#"
+        $ qless api get -- @/etc/hostname
+        $ qless get -- * @x
         --- stderr
         error: 2 jobs do not exist: `*`, `@x`
         hint: nothing is stored under the prefix `ql:` in `unix://DIR/s`
         --- exit 4
-    "#]]);
-    run("throttle set -- @t *").shows(expect![[r#"
+        $ qless throttle set -- @t *
         --- stderr
         error: `MAX` expects a whole number between -9007199254740992 and 9007199254740992, not `*`
         --- exit 2
-    "#]]);
-    run("context show -- *").shows(expect![[r#"
+        $ qless context show -- *
         --- stderr
         error: context `*` does not exist: there is no config file `/nonexistent/.config/qless/config.toml`
         hint: `qless context add NAME --redis URL` writes it
         --- exit 4
-    "#]]);
-    run("help -- *").shows(expect![[r#"
+        $ qless help -- *
         --- stderr
         error: no command or topic is called `*`
         hint: `qless help` lists the commands, `qless help help` the topics
@@ -107,9 +99,21 @@ fn values_and_files_are_what_was_typed() {
 
 #[test]
 fn two_dashes_can_be_the_value_of_a_flag() {
-    let redis = named();
-    let run = |line: &str| redis.at(2).input("other\n").run(line).ok();
-    assert_eq!(run("cancel --reason -- --dry-run -o jid -"), "other");
-    assert_eq!(run("cancel --reason -- --dry-run -o jid -- -"), "-");
-    assert_eq!(run("cancel -n -o jid --reason=-- -- -"), "-");
+    named().at(2).input("other\n").session(expect![[r#"
+        $ qless cancel --reason -- --dry-run -o jid -
+        other
+        --- stderr
+        Cancel 1 waiting job on unix://DIR/s
+
+          other	waiting	1	1970-01-01T00:00:01.000Z	1970-01-01T00:00:01.000Z
+        would cancel 1
+        $ qless cancel --reason -- --dry-run -o jid -- -
+        -
+        --- stderr
+        would cancel -
+        $ qless cancel -n -o jid --reason=-- -- -
+        -
+        --- stderr
+        would cancel -
+    "#]]);
 }

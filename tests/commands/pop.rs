@@ -8,16 +8,16 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::support::proxy::{Cut, proxy_then};
 use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::Redis;
-use crate::support::terminal::Terminal;
 use crate::support::text::words;
 
 fn waiting() -> Redis {
     let redis = Redis::start();
-    for (now, queue, jid) in [(1, "mail", "a"), (2, "mail", "b"), (3, "images", "c")] {
-        redis.ok(
-            now,
-            &format!("put {queue} K --jid {jid} --arg n:=9007199254740993"),
-        );
+    for (now, line) in [
+        (1, "put mail K --jid a --arg n:=9007199254740993"),
+        (2, "put mail K --jid b --arg n:=9007199254740993"),
+        (3, "put images K --jid c --arg n:=9007199254740993"),
+    ] {
+        redis.ok(now, line);
     }
     redis
 }
@@ -25,31 +25,23 @@ fn waiting() -> Redis {
 #[test]
 fn jobs_are_popped_in_the_order_of_the_queues() {
     let redis = waiting();
-    redis.session(expect![[r#"
+    redis.qless().env("QLESS_WORKER", "w2").session(expect![[r#"
         10 $ qless pop images mail --count 2 --worker w1
         c	K	running	images	0	5/5	1970-01-01T00:00:10.000Z	w1, lock until 1970-01-01T00:01:10.000Z
         a	K	running	mail	0	5/5	1970-01-01T00:00:10.000Z	w1, lock until 1970-01-01T00:01:10.000Z
+        11 $ qless pop images mail -o ndjson
+        {"jid":"b","klass":"K","queue":"mail","state":"running","state_stored":"running","priority":0,"retries":5,"remaining":5,"worker":"w2","expires":"1970-01-01T00:01:11.000Z","tracked":false,"tags":[],"data":{"n":9007199254740993},"failure":null,"dependencies":[],"dependents":[],"spawned_from":null,"scheduled_for":null,"since":"1970-01-01T00:00:11.000Z"}
+        12 $ qless pop nothing
+        --- exit 4
+        12 $ qless pop nothing -o json
+        --- exit 4
+        12 $ qless pop nothing -o ndjson
+        --- exit 4
+        12 $ qless pop nothing -o jid
+        --- exit 4
+        12 $ qless pop nothing -o raw
+        --- exit 4
     "#]]);
-    redis
-        .at(11)
-        .env("QLESS_WORKER", "w2")
-        .run("pop images mail -o ndjson")
-        .shows(expect![[r#"
-            {"jid":"b","klass":"K","queue":"mail","state":"running","state_stored":"running","priority":0,"retries":5,"remaining":5,"worker":"w2","expires":"1970-01-01T00:01:11.000Z","tracked":false,"tags":[],"data":{"n":9007199254740993},"failure":null,"dependencies":[],"dependents":[],"spawned_from":null,"scheduled_for":null,"since":"1970-01-01T00:00:11.000Z"}
-        "#]]);
-}
-
-#[test]
-fn an_empty_queue_pops_nothing_and_exits_with_4() {
-    let redis = waiting();
-    for format in ["table", "json", "ndjson", "jid", "raw"] {
-        redis
-            .at(10)
-            .run(&format!("pop nothing -o {format}"))
-            .shows(expect![[r#"
-                --- exit 4
-            "#]]);
-    }
 }
 
 #[test]
@@ -66,19 +58,9 @@ fn the_default_worker_name_is_stable() {
 fn a_script_of_another_session_cannot_complete_the_job() {
     let redis = waiting();
     let in_session = |line: &str| {
-        let mut setsid = std::process::Command::new("setsid");
-        let qless = redis.at(10).env("USER", "ann").command();
-        setsid.env_clear().envs(
-            qless
-                .get_envs()
-                .filter_map(|(name, value)| Some((name, value?))),
-        );
-        RunOutput::of(
-            setsid
-                .arg("--wait")
-                .arg(qless.get_program())
-                .args(words(line)),
-        )
+        let ann = redis.at(10).env("USER", "ann");
+        let mut setsid = ann.shell("exec setsid --wait \"$0\" \"$@\"");
+        RunOutput::of(setsid.args(words(line)))
     };
     let popped = in_session("pop mail -o json");
     let holder = popped.json()["items"][0]["worker"]
@@ -118,12 +100,10 @@ fn raw_prints_the_reply_of_pop() {
 
 #[test]
 fn many_jobs_are_popped_in_several_calls() {
-    let redis = Redis::start();
-    redis.calls((0..1100).map(|n| (1.0, words(&format!("put me q j{n:04} K {{}} 0")))));
-    let jids = redis.ok(10, "pop q --worker w --count 1050 -o jid");
-    assert_eq!(jids.lines().count(), 1050);
-    let jids = redis.ok(10, "pop q --worker w --count 1050 -o jid");
-    assert_eq!(jids.lines().count(), 50);
+    let redis = many_waiting();
+    let pop = || redis.ok(10, "pop q --worker w --count 1050 -o jid");
+    assert_eq!(pop().lines().count(), 1050);
+    assert_eq!(pop().lines().count(), 150);
 }
 
 /// A server with 1,200 jobs in `q`.
@@ -193,29 +173,27 @@ fn a_signal_ends_a_pop_after_the_call_and_the_jobs_are_printed() {
 }
 
 #[test]
-fn a_dry_run_pops_nothing() {
-    let redis = waiting();
-    redis.at(10).run("pop mail -n -o jid").shows(expect![[r#"
-            a
-            --- stderr
-            would pop 1
-        "#]]);
-    assert_eq!(redis.ok(10, "get a --field state"), "waiting");
-}
-
-#[test]
 fn a_dry_run_is_what_the_pop_then_does() {
     let redis = waiting();
-    let at = |now: u32, line: &str| redis.ok(now, line);
-    at(10, "pause mail");
-    redis.at(11).run("pop mail -n").exits(4);
-    at(12, "unpause mail");
-    at(12, "put held K --jid h --throttle s3");
-    at(12, "throttle set s3 -1");
-    redis.at(13).run("pop held -n").exits(4);
-    at(14, "recur put due K --every 1m --jid tick");
-    at(14, "config set mail-heartbeat 5");
-    at(14, "pop mail --worker w1");
+    redis.session(expect![[r#"
+        10 $ qless pop mail -n -o jid
+        a
+        --- stderr
+        would pop 1
+        10 $ qless get a --field state
+        waiting
+        10 $ qless pause mail
+        11 $ qless pop mail -n
+        --- exit 4
+        12 $ qless unpause mail
+        12 $ qless put held K --jid h --throttle s3 &>/dev/null
+        12 $ qless throttle set s3 -1
+        13 $ qless pop held -n
+        --- exit 4
+        14 $ qless recur put due K --every 1m --jid tick &>/dev/null
+        14 $ qless config set mail-heartbeat 5 &>/dev/null
+        14 $ qless pop mail --worker w1 &>/dev/null
+    "#]]);
     // The worker of an expired lock is warned first.
     for now in [30, 30, 41, 41] {
         let before = redis.dump();
@@ -233,9 +211,7 @@ fn a_terminal_shows_that_a_queue_does_not_exist() {
         ("pop mial", "nothing to pop: queue `mial` does not exist"),
         ("length mial", "queue `mial` does not exist"),
     ] {
-        let mut command = redis.at(10).command();
-        command.args(words(line));
-        let written = Terminal::start(command, 80, 24).end().stdout();
+        let written = redis.on_terminal(10.0, line);
         assert!(written.contains(note), "{written}");
         assert!(written.contains("hint: did you mean `mail`?"), "{written}");
     }

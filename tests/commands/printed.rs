@@ -32,36 +32,50 @@ const NAMES: [&str; 9] = [
 const NAME: &str = "NAME";
 
 /// A state of the database, and the commands that print other commands about it.
+#[derive(Default)]
 struct Place {
-    calls: &'static [(f64, &'static str)],
-    /// Commands of Redis that damage something.
-    damage: &'static [&'static str],
-    shows: &'static [&'static str],
-    /// What they print, with `NAME` for the name as a shell reads it.
-    prints: &'static [&'static str],
+    calls: Vec<(f64, &'static str)>,
+    damage: Vec<&'static str>,
+    shows: Vec<&'static str>,
+    prints: Vec<&'static str>,
+}
+
+impl Place {
+    /// Reads a place. A call stands after its time, a command of Redis that damages something after `!`, and a
+    /// command that prints others after `$`. Lines with `qless` are what these print, with `NAME` for the name as
+    /// a shell reads it.
+    fn parse(text: &'static str) -> Place {
+        let mut place = Place::default();
+        for line in text.trim().lines().map(str::trim) {
+            match line.split_once(' ').unwrap() {
+                ("!", command) => place.damage.push(command),
+                ("$", command) => place.shows.push(command),
+                ("qless", _) => place.prints.push(line),
+                (now, call) => place.calls.push((now.parse().unwrap(), call)),
+            }
+        }
+        place
+    }
 }
 
 /// Jobs, queues and more that no command may change.
-const BYSTANDERS: &[(f64, &str)] = &[
-    (1.0, "put me other bystander-fails K {} 0"),
-    (2.0, "pop other other-worker 1"),
-    (3.0, "fail bystander-fails other-worker other-group boom"),
-    (4.0, "put me other bystander-completes K {} 0"),
-    (5.0, "pop other other-worker 1"),
-    (6.0, "complete bystander-completes other-worker other {}"),
-    (7.0, "put me other bystander-runs K {} 0"),
-    (90.0, "pop other other-worker 1"),
-    (90.0, "put me other bystander-waits K {} 0 tags [\"other\"]"),
-    (90.0, "put me other bystander-is-scheduled K {} 600"),
-    (
-        90.0,
-        "put me other bystander-depends K {} 0 depends [\"bystander-waits\"]",
-    ),
-    (90.0, "put me other-paused bystander-is-paused K {} 0"),
-    (90.0, "pause other-paused"),
-    (90.0, "recur other bystander-recurs K {} interval 600 300"),
-    (90.0, "throttle.set other-throttle 3"),
-];
+const BYSTANDERS: &str = r#"
+    1 put me other bystander-fails K {} 0
+    2 pop other other-worker 1
+    3 fail bystander-fails other-worker other-group boom
+    4 put me other bystander-completes K {} 0
+    5 pop other other-worker 1
+    6 complete bystander-completes other-worker other {}
+    7 put me other bystander-runs K {} 0
+    90 pop other other-worker 1
+    90 put me other bystander-waits K {} 0 tags ["other"]
+    90 put me other bystander-is-scheduled K {} 600
+    90 put me other bystander-depends K {} 0 depends ["bystander-waits"]
+    90 put me other-paused bystander-is-paused K {} 0
+    90 pause other-paused
+    90 recur other bystander-recurs K {} interval 600 300
+    90 throttle.set other-throttle 3
+"#;
 
 const BYSTANDING_KEYS: [&str; 7] = [
     "ql:j:bystander",
@@ -94,9 +108,10 @@ struct World<'r> {
 impl World<'_> {
     fn new<'r>(redis: &'r Redis, place: &Place, name: &'static str) -> World<'r> {
         redis.send(&["FLUSHALL"]);
-        let calls = BYSTANDERS.iter().chain(place.calls);
-        redis.calls(calls.map(|(now, line)| (*now, words(line, name))));
-        for line in place.damage {
+        for calls in [&Place::parse(BYSTANDERS).calls, &place.calls] {
+            redis.calls(calls.iter().map(|(now, line)| (*now, words(line, name))));
+        }
+        for line in &place.damage {
             let words = words(line, name);
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             redis.send(&words);
@@ -120,7 +135,7 @@ impl World<'_> {
         let bin = Path::new(env!("CARGO_BIN_EXE_qless")).parent().unwrap();
         let path = std::env::var("PATH").unwrap();
         let list = tempfile::tempfile().unwrap();
-        let jids = BYSTANDERS.iter().flat_map(|(_, call)| call.split(' '));
+        let jids = BYSTANDERS.split([' ', '\n']);
         let jids = jids.filter(|word| word.starts_with("bystander"));
         fs_write(&list, &jids.collect::<Vec<_>>().join("\n"));
         for (name, value) in qless.command().get_envs() {
@@ -214,26 +229,27 @@ fn printed_line(line: &str, name: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Walks places: each prints what is expected, and what it prints changes no bystander.
+/// Walks places, with an empty line between them: each prints what is expected, and what it prints changes no
+/// bystander.
 #[track_caller]
-fn walk(places: &[Place]) {
+fn walk(places: &'static str) {
     let redis = Redis::start();
-    for place in places {
+    for place in places.split("\n\n").map(Place::parse) {
         for name in NAMES {
             let expected = place.prints.iter().map(|line| printed_line(line, name));
             let mut expected: Vec<String> = expected.collect();
             expected.sort();
             let mut printed = Vec::new();
-            let shows = World::new(&redis, place, name);
+            let shows = World::new(&redis, &place, name);
             let before = shows.bystanders();
-            for line in place.shows {
+            for line in &place.shows {
                 printed.extend(commands(&shows.shown(line)));
             }
             printed.sort();
             printed.dedup();
             assert_eq!(printed, expected, "{name} {:?}", place.shows);
             for command in printed {
-                let world = World::new(&redis, place, name);
+                let world = World::new(&redis, &place, name);
                 let mut shell = Command::new("bash");
                 shell.args(["--norc", "-c", &filled(&command)]);
                 world.run(shell).exits(0);
@@ -245,229 +261,171 @@ fn walk(places: &[Place]) {
 
 #[test]
 fn commands_about_jobs_by_state() {
-    walk(&[
-        Place {
-            calls: &[
-                (91.0, "put me q NAME K {} 0"),
-                (92.0, "pop q w 1"),
-                (93.0, "complete NAME w q {}"),
-            ],
-            damage: &[],
-            shows: &["explain -- NAME", "retry -- NAME"],
-            prints: &["qless retry --completed -- NAME"],
-        },
-        Place {
-            calls: &[
-                (91.0, "put me q NAME K {} 0"),
-                (92.0, "pop q w 1"),
-                (93.0, "fail NAME w g boom"),
-                (93.0, "put me q next K {} 0 depends [\"NAME\"]"),
-            ],
-            damage: &[],
-            shows: &[
-                "explain -- NAME",
-                "explain next",
-                "promote -- NAME",
-                "wait -- NAME",
-            ],
-            prints: &["qless get -- NAME", "qless retry -- NAME"],
-        },
-        Place {
-            calls: &[(91.0, "put me q NAME K {} 0"), (92.0, "pop q w 1")],
-            damage: &[],
-            shows: &[
-                "explain -- NAME",
-                "retry -- NAME",
-                "move --to=elsewhere -- NAME",
-                "bury --group=g --message=m -- NAME",
-            ],
-            prints: &[
-                "qless fail --as-holder --group=g --message=m -- NAME",
-                "qless move --force --to=elsewhere -- NAME",
-                "qless retry --force -- NAME",
-                "qless timeout -- NAME",
-            ],
-        },
-        Place {
-            calls: &[(91.0, "put me q NAME K {} 600")],
-            damage: &[],
-            shows: &[
-                "explain -- NAME",
-                "retry -- NAME",
-                "fail --group=g --message=m -- NAME",
-            ],
-            prints: &[
-                "qless bury --group=g --message=m -- NAME",
-                "qless promote -- NAME",
-            ],
-        },
-    ]);
+    walk(
+        r#"
+        91 put me q NAME K {} 0
+        92 pop q w 1
+        93 complete NAME w q {}
+        $ explain -- NAME
+        $ retry -- NAME
+        qless retry --completed -- NAME
+
+        91 put me q NAME K {} 0
+        92 pop q w 1
+        93 fail NAME w g boom
+        93 put me q next K {} 0 depends ["NAME"]
+        $ explain -- NAME
+        $ explain next
+        $ promote -- NAME
+        $ wait -- NAME
+        qless get -- NAME
+        qless retry -- NAME
+
+        91 put me q NAME K {} 0
+        92 pop q w 1
+        $ explain -- NAME
+        $ retry -- NAME
+        $ move --to=elsewhere -- NAME
+        $ bury --group=g --message=m -- NAME
+        qless fail --as-holder --group=g --message=m -- NAME
+        qless move --force --to=elsewhere -- NAME
+        qless retry --force -- NAME
+        qless timeout -- NAME
+
+        91 put me q NAME K {} 600
+        $ explain -- NAME
+        $ retry -- NAME
+        $ fail --group=g --message=m -- NAME
+        qless bury --group=g --message=m -- NAME
+        qless promote -- NAME
+    "#,
+    );
 }
 
 #[test]
 fn commands_about_jobs_that_wait_or_are_damaged() {
-    walk(&[
-        Place {
-            calls: &[
-                (91.0, "put me q first K {} 0"),
-                (91.0, "put me q NAME K {} 0 depends [\"first\"]"),
-                (92.0, "put me q last K {} 0 depends [\"NAME\"]"),
-            ],
-            damage: &[],
-            shows: &[
-                "retry -- NAME",
-                "promote -- NAME",
-                "wait --deadline=0.1s -- NAME",
-            ],
-            prints: &[
-                "qless depends --off-all -- NAME",
-                "qless depends -- NAME",
-                "qless explain -- NAME",
-            ],
-        },
-        Place {
-            calls: &[
-                (91.0, "put me q NAME K {} 0"),
-                (91.0, "put me q next K {} 0 depends [\"NAME\"]"),
-            ],
-            damage: &["DEL ql:j:NAME", "ZREM ql:q:q-work NAME"],
-            shows: &["explain next"],
-            prints: &["qless depends --off=NAME next"],
-        },
-        Place {
-            calls: &[
-                (91.0, "put me q first K {} 0"),
-                (91.0, "put me q NAME K {} 0"),
-            ],
-            damage: &["HSET ql:j:NAME data {bad}"],
-            shows: &["explain -- NAME"],
-            prints: &["qless get --data -- NAME", "qless priority --to=N -- NAME"],
-        },
-        Place {
-            calls: &[
-                (91.0, "throttle.set t 1"),
-                (91.0, "put me q first K {} 0 throttles [\"t\"]"),
-                (92.0, "pop q w 1"),
-                (93.0, "put me q NAME K {} 0 throttles [\"t\"]"),
-            ],
-            damage: &["HSET ql:j:first state complete"],
-            shows: &["explain -- NAME"],
-            prints: &["qless get -- NAME"],
-        },
-        Place {
-            calls: &[
-                (91.0, "put me q NAME K {} 0"),
-                (91.0, "put me q next K {} 0 depends [\"NAME\"]"),
-            ],
-            damage: &[
-                "ZREM ql:q:q-work NAME",
-                "ZADD ql:q:q-depends 0 NAME",
-                "HSET ql:j:NAME state depends",
-                "SADD ql:j:NAME-dependencies next",
-                "SADD ql:j:next-dependents NAME",
-            ],
-            shows: &["explain next", "check"],
-            prints: &[
-                "qless depends --off=NAME next",
-                "qless depends --off=next -- NAME",
-            ],
-        },
-        Place {
-            calls: &[(91.0, "recur q NAME K {} interval 600 300")],
-            damage: &[],
-            shows: &["explain -- NAME"],
-            prints: &["qless recur run -- NAME"],
-        },
-    ]);
+    walk(
+        r#"
+        91 put me q first K {} 0
+        91 put me q NAME K {} 0 depends ["first"]
+        92 put me q last K {} 0 depends ["NAME"]
+        $ retry -- NAME
+        $ promote -- NAME
+        $ wait --deadline=0.1s -- NAME
+        qless depends --off-all -- NAME
+        qless depends -- NAME
+        qless explain -- NAME
+
+        91 put me q NAME K {} 0
+        91 put me q next K {} 0 depends ["NAME"]
+        ! DEL ql:j:NAME
+        ! ZREM ql:q:q-work NAME
+        $ explain next
+        qless depends --off=NAME next
+
+        91 put me q first K {} 0
+        91 put me q NAME K {} 0
+        ! HSET ql:j:NAME data {bad}
+        $ explain -- NAME
+        qless get --data -- NAME
+        qless priority --to=N -- NAME
+
+        91 throttle.set t 1
+        91 put me q first K {} 0 throttles ["t"]
+        92 pop q w 1
+        93 put me q NAME K {} 0 throttles ["t"]
+        ! HSET ql:j:first state complete
+        $ explain -- NAME
+        qless get -- NAME
+
+        91 put me q NAME K {} 0
+        91 put me q next K {} 0 depends ["NAME"]
+        ! ZREM ql:q:q-work NAME
+        ! ZADD ql:q:q-depends 0 NAME
+        ! HSET ql:j:NAME state depends
+        ! SADD ql:j:NAME-dependencies next
+        ! SADD ql:j:next-dependents NAME
+        $ explain next
+        $ check
+        qless depends --off=NAME next
+        qless depends --off=next -- NAME
+
+        91 recur q NAME K {} interval 600 300
+        $ explain -- NAME
+        qless recur run -- NAME
+    "#,
+    );
 }
 
 #[test]
 fn commands_about_queues() {
-    walk(&[
-        Place {
-            calls: &[(91.0, "put me NAME job K {} 0"), (92.0, "pause NAME")],
-            damage: &[],
-            shows: &["explain job", "explain --queue=NAME"],
-            prints: &["qless unpause -- NAME"],
-        },
-        Place {
-            calls: &[
-                (91.0, "config.set NAME-max-concurrency 1"),
-                (91.0, "put me NAME one K {} 0"),
-                (91.0, "put me NAME two K {} 0"),
-                (92.0, "pop NAME w 1"),
-            ],
-            damage: &[],
-            shows: &["explain --queue=NAME"],
-            prints: &["qless config set -- NAME-max-concurrency N"],
-        },
-        Place {
-            calls: &[
-                (91.0, "put me NAME one K {} 600"),
-                (91.0, "put me NAME two K {} 0 depends [\"one\"]"),
-                (91.0, "recur NAME late K {} interval 600 0"),
-            ],
-            damage: &[],
-            shows: &["explain --queue=NAME"],
-            prints: &[
-                "qless jobs --queue=PATTERN --state=depends",
-                "qless jobs --queue=PATTERN --state=scheduled",
-                "qless recur list -- NAME",
-            ],
-        },
-        Place {
-            calls: &[(91.0, "put me NAME job K {} 0")],
-            damage: &["ZADD ql:q:NAME-work 9 ghost"],
-            shows: &["explain --queue=NAME"],
-            prints: &["qless check --repair --queue=PATTERN"],
-        },
-    ]);
+    walk(
+        r#"
+        91 put me NAME job K {} 0
+        92 pause NAME
+        $ explain job
+        $ explain --queue=NAME
+        qless unpause -- NAME
+
+        91 config.set NAME-max-concurrency 1
+        91 put me NAME one K {} 0
+        91 put me NAME two K {} 0
+        92 pop NAME w 1
+        $ explain --queue=NAME
+        qless config set -- NAME-max-concurrency N
+
+        91 put me NAME one K {} 600
+        91 put me NAME two K {} 0 depends ["one"]
+        91 recur NAME late K {} interval 600 0
+        $ explain --queue=NAME
+        qless jobs --queue=PATTERN --state=depends
+        qless jobs --queue=PATTERN --state=scheduled
+        qless recur list -- NAME
+
+        91 put me NAME job K {} 0
+        ! ZADD ql:q:NAME-work 9 ghost
+        $ explain --queue=NAME
+        qless check --repair --queue=PATTERN
+    "#,
+    );
 }
 
 #[test]
 fn commands_about_workers_groups_lanes_and_throttles() {
-    walk(&[
-        Place {
-            calls: &[(10.0, "put me q job K {} 0"), (10.0, "pop q NAME 1")],
-            damage: &[],
-            shows: &["explain job", "forget worker --yes -- NAME"],
-            prints: &["qless workers -- NAME"],
-        },
-        Place {
-            calls: &[
-                (91.0, "put me q job K {} 0"),
-                (92.0, "pop q w 1"),
-                // The newest group comes first.
-                (93.0, "fail job w NAME boom"),
-                (93.0, "put me q two K {} 0"),
-                (93.0, "pop q w 1"),
-                (94.0, "fail two w NAME boom"),
-            ],
-            damage: &[],
-            shows: &["failed"],
-            prints: &["qless failed --group=PATTERN --retry-all"],
-        },
-        Place {
-            calls: &[
-                (91.0, "put me q one K {} 0 key NAME"),
-                (92.0, "put me q two K {} 0 key NAME"),
-            ],
-            damage: &[],
-            shows: &["explain two", "depends two --off-all", "promote two"],
-            prints: &["qless explain one", "qless key -- q NAME"],
-        },
-        Place {
-            calls: &[
-                (91.0, "throttle.set NAME 1"),
-                (91.0, "put me q one K {} 0 throttles [\"NAME\"]"),
-                (92.0, "pop q w 1"),
-                (93.0, "put me q two K {} 0 throttles [\"NAME\"]"),
-            ],
-            damage: &[],
-            shows: &["explain two"],
-            prints: &["qless throttle show -- NAME"],
-        },
-    ]);
+    // Of failure groups, the newest comes first.
+    walk(
+        r#"
+        10 put me q job K {} 0
+        10 pop q NAME 1
+        $ explain job
+        $ forget worker --yes -- NAME
+        qless workers -- NAME
+
+        91 put me q job K {} 0
+        92 pop q w 1
+        93 fail job w NAME boom
+        93 put me q two K {} 0
+        93 pop q w 1
+        94 fail two w NAME boom
+        $ failed
+        qless failed --group=PATTERN --retry-all
+
+        91 put me q one K {} 0 key NAME
+        92 put me q two K {} 0 key NAME
+        $ explain two
+        $ depends two --off-all
+        $ promote two
+        qless explain one
+        qless key -- q NAME
+
+        91 throttle.set NAME 1
+        91 put me q one K {} 0 throttles ["NAME"]
+        92 pop q w 1
+        93 put me q two K {} 0 throttles ["NAME"]
+        $ explain two
+        qless throttle show -- NAME
+    "#,
+    );
 }
 
 /// The builder, and the files that quote a command without its being one to type: of a ledger, of the
@@ -560,8 +518,9 @@ fn is_paused(redis: &Redis, queue: &str) -> bool {
 
 #[test]
 fn a_queue_that_an_import_paused_is_unpaused_alone() {
+    let redis = Redis::start();
     for name in NAMES {
-        let redis = Redis::start();
+        redis.send(&["FLUSHALL"]);
         redis.calls([
             (1.0, words("put me NAME job K {} 0", name)),
             (1.0, words("put me other bystander K {} 0", name)),
@@ -596,8 +555,8 @@ fn a_queue_that_an_import_paused_is_unpaused_alone() {
 
 #[test]
 fn a_worker_names_the_queue_that_is_paused() {
+    let redis = Redis::start();
     for name in NAMES.into_iter().filter(|name| !name.contains('\n')) {
-        let redis = Redis::start();
         redis.calls([
             (1.0, words("put me NAME job K {} 0", name)),
             (1.0, words("pause NAME", name)),
@@ -606,13 +565,15 @@ fn a_worker_names_the_queue_that_is_paused() {
         let ran = redis.at(2).args(["work", &queue, "--drain", "--", "true"]);
         let printed = commands(&ran.stderr());
         assert_eq!(printed, [printed_line("qless unpause -- NAME", name)]);
+        redis.send(&["FLUSHALL"]);
     }
 }
 
 #[test]
 fn the_flag_that_was_meant_selects_what_has_this_name() {
+    let redis = Redis::start();
     for name in NAMES {
-        let redis = Redis::start();
+        redis.send(&["FLUSHALL"]);
         redis.calls([
             (1.0, words("put me NAME in-queue K {} 0", name)),
             (1.0, words("put me q in-group K {} 0", name)),
@@ -641,18 +602,13 @@ fn the_flag_that_was_meant_selects_what_has_this_name() {
 
 #[test]
 fn the_maximum_of_a_line_is_set_for_its_throttle() {
+    let redis = Redis::start();
     for name in NAMES.into_iter().filter(|name| !name.contains('\n')) {
-        let redis = Redis::start();
         let throttles = [format!("{name}=5")];
         let line = json!({"queue": "q", "klass": "K", "throttles": throttles});
-        redis
-            .at(1)
-            .input(line.to_string())
-            .run("put --from -")
-            .exits(0);
-        let shown = redis
-            .at(1)
-            .args(["throttle", "show", "-o", "json", "--", name]);
+        let qless = redis.at(1).input(line.to_string());
+        qless.run("put --from -").exits(0);
+        let shown = qless.args(["throttle", "show", "-o", "json", "--", name]);
         assert_eq!(shown.json()["maximum"], 5, "{name}");
     }
 }
@@ -771,64 +727,48 @@ fn a_printed_command_goes_where_the_typed_one_went() {
     let port = proxy(redis.socket(), Cut::Before(usize::MAX));
     let bare = Qless::bare().at(3).hide(&port.to_string(), "PORT");
     let with_password = bare.clone().env("QLESS_REDIS_PASSWORD", "geheim-4711");
-    let to = format!("--redis redis://127.0.0.1:{port}");
-    with_password
-        .run(&format!("retry same {to}"))
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot retry `same`: it is running, held by `w`
-            hint: take its lock away: `qless --redis=redis://127.0.0.1:PORT retry --force same`
-            --- exit 5
-        "#]]);
-    with_password
-        .run(&format!(
-            "{to} --prefix ql: --config none retry same -o json"
-        ))
-        .shows(expect![[r#"
-            --- stderr
-            {"kind":"error","v":1,"code":"conflict","exit":5,"message":"cannot retry `same`: it is running, held by `w`","hint":"take its lock away: `qless --redis=redis://127.0.0.1:PORT --config=none --prefix=ql: retry --force same`","jid":"same"}
-            --- exit 5
-        "#]]);
+    with_password.session(expect![[r#"
+        $ qless retry same --redis redis://127.0.0.1:PORT
+        --- stderr
+        error: cannot retry `same`: it is running, held by `w`
+        hint: take its lock away: `qless --redis=redis://127.0.0.1:PORT retry --force same`
+        --- exit 5
+        $ qless --redis redis://127.0.0.1:PORT --prefix ql: --config none retry same -o json
+        --- stderr
+        {"kind":"error","v":1,"code":"conflict","exit":5,"message":"cannot retry `same`: it is running, held by `w`","hint":"take its lock away: `qless --redis=redis://127.0.0.1:PORT --config=none --prefix=ql: retry --force same`","jid":"same"}
+        --- exit 5
+    "#]]);
     // A password is not printed.
-    let secret = format!("--redis redis://:geheim-4711@127.0.0.1:{port}");
-    bare.run(&format!("retry same {secret}")).shows(expect![[r#"
-            --- stderr
-            error: cannot retry `same`: it is running, held by `w`
-            hint: take its lock away: `qless --redis=redis://127.0.0.1:PORT/0 retry --force same`
-            --- exit 5
-        "#]]);
-    // What was not typed need not be typed again.
-    let url = format!("redis://127.0.0.1:{port}");
+    bare.session(expect![[r#"
+        $ qless retry same --redis redis://:geheim-4711@127.0.0.1:PORT
+        --- stderr
+        error: cannot retry `same`: it is running, held by `w`
+        hint: take its lock away: `qless --redis=redis://127.0.0.1:PORT/0 retry --force same`
+        --- exit 5
+    "#]]);
+    // What was not typed need not be typed again. A fixed sentence and a document also have what was typed.
     let set = with_password
-        .env("QLESS_REDIS_URL", url)
+        .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"))
         .env("QLESS_PREFIX", "ql:");
-    set.run("retry same").shows(expect![[r#"
+    set.session(expect![[r#"
+        $ qless retry same
         --- stderr
         error: cannot retry `same`: it is running, held by `w`
         hint: take its lock away: `qless retry --force same`
         --- exit 5
-    "#]]);
-    set.run("--prefix other: get same").shows(expect![[r#"
+        $ qless --prefix other: get same
         --- stderr
         error: job `same` does not exist
         hint: it exists under another prefix: add `--prefix=ql:`
         --- exit 4
-    "#]]);
-    // In a fixed sentence as well, and in a document.
-    set.run("--prefix wrong: queues").shows(expect![[r#"
+        $ qless --prefix wrong: queues
         --- stderr
         error: cannot read the reply: a key that it needs has the wrong type
         hint: `qless --prefix=wrong: check --only key-type` names it
         --- exit 1
+        $ qless --prefix ql: explain next -o json | jq -c .reasons[0].fix
+        ["qless","--prefix=ql:","unpause","mail"]
+        $ qless explain next -o json | jq -c .reasons[0].fix
+        ["qless","unpause","mail"]
     "#]]);
-    let fix = set
-        .run("--prefix ql: explain next -o json")
-        .json()
-        .to_string();
-    assert!(
-        fix.contains(r#"["qless","--prefix=ql:","unpause","mail"]"#),
-        "{fix}"
-    );
-    let fix = set.run("explain next").ok();
-    assert!(fix.contains("qless unpause mail"), "{fix}");
 }

@@ -32,7 +32,7 @@ fn the_jid_and_both_priorities_are_printed() {
 }
 
 #[test]
-fn an_invalid_priority_is_refused() {
+fn an_invalid_priority_is_refused_and_a_selector_asks_for_confirmation() {
     let redis = waiting();
     redis.session(expect![[r#"
         10 $ qless priority a --to inf
@@ -51,13 +51,6 @@ fn an_invalid_priority_is_refused() {
         0 changed, 2 skipped
           skipped  2  gone: nope, none
         --- exit 4
-    "#]]);
-}
-
-#[test]
-fn a_selector_for_priority_asks_for_confirmation() {
-    let redis = waiting();
-    redis.session(expect![[r#"
         10 $ qless priority --tag vip --to 9
         --- stderr
         error: cannot ask whether to change the priority of 1 waiting job on unix://DIR/s; nothing was changed

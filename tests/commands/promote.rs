@@ -5,21 +5,14 @@ use expect_test::expect;
 use crate::support::jobs::mixed;
 use crate::support::redis::Redis;
 
-/// What a list shows.
-const COLUMNS: &str = "jobs --columns jid,state,queue,remaining,detail --time-format unix";
-
 #[test]
 fn promote_makes_a_scheduled_job_wait() {
-    let redis = mixed();
-    redis.at(20).run("promote s").shows(expect![[""]]);
-    redis
-        .at(21)
-        .run(&format!("{COLUMNS} --queue mail --state waiting"))
-        .shows(expect![[r#"
-            w	waiting	mail	5/5	waits since 11
-            s	waiting	mail	5/5	waits since 20
-        "#]]);
-    redis.at(22).run("promote s").shows(expect![[r#"
+    mixed().session(expect![[r#"
+        20 $ qless promote s
+        21 $ qless jobs --queue mail --state waiting --columns jid,state,remaining,detail --time-format unix
+        w	waiting	5/5	waits since 11
+        s	waiting	5/5	waits since 20
+        22 $ qless promote s
         --- stderr
         error: cannot promote `s`: its state is `waiting`
         --- exit 5
@@ -28,67 +21,45 @@ fn promote_makes_a_scheduled_job_wait() {
 
 #[test]
 fn jobs_that_are_not_scheduled_are_refused() {
-    let redis = mixed();
-    for jid in ["w", "d", "r", "f1", "c", "nope"] {
-        redis
-            .at(20)
-            .run(&format!("promote {jid}"))
-            .shows(match jid {
-                "w" => expect![[r#"
-                    --- stderr
-                    error: cannot promote `w`: its state is `waiting`
-                    --- exit 5
-                "#]],
-                "d" => expect![[r#"
-                    --- stderr
-                    error: cannot promote `d`: it waits for other jobs
-                    hint: let it wait no longer: `qless depends --off-all d`
-                    --- exit 5
-                "#]],
-                "r" => expect![[r#"
-                    --- stderr
-                    error: cannot promote `r`: it is running, held by `w1`
-                    --- exit 5
-                "#]],
-                "f1" => expect![[r#"
-                    --- stderr
-                    error: cannot promote `f1`: its state is `failed`
-                    hint: `qless retry f1`
-                    --- exit 5
-                "#]],
-                "c" => expect![[r#"
-                    --- stderr
-                    error: cannot promote `c`: it is complete
-                    --- exit 5
-                "#]],
-                _ => expect![[r#"
-                    --- stderr
-                    error: job `nope` does not exist
-                    --- exit 4
-                "#]],
-            });
-    }
-}
-
-#[test]
-fn scheduled_jobs_are_promoted_and_the_others_skipped() {
-    let redis = mixed();
-    redis
-        .at(20)
-        .input("w\ns\nnope\nd\n")
-        .run("promote - -o ndjson")
-        .shows(expect![[r#"
-            {"jid":"w","result":"skipped","code":"state_changed","detail":"it is waiting","queue":"mail","state_before":"waiting","state_after":null}
-            {"jid":"nope","result":"skipped","code":"gone","detail":"it does not exist","queue":null,"state_before":null,"state_after":null}
-            {"jid":"d","result":"skipped","code":"state_changed","detail":"it waits for other jobs","queue":"mail","state_before":"depends","state_after":null}
-            {"jid":"s","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"scheduled","state_after":"waiting"}
-            {"summary":{"action":"promote","dry_run":false,"context":null,"matched":4,"done":1,"skipped":3,"failed":0,"remaining":0,"elapsed_s":0}}
-            --- stderr
-            1 promoted, 3 skipped
-              skipped  1  gone: nope
-                       1  it waits for other jobs: d
-                       1  waiting: w
-        "#]]);
+    mixed().session(expect![[r#"
+        20 $ qless promote w
+        --- stderr
+        error: cannot promote `w`: its state is `waiting`
+        --- exit 5
+        20 $ qless promote d
+        --- stderr
+        error: cannot promote `d`: it waits for other jobs
+        hint: let it wait no longer: `qless depends --off-all d`
+        --- exit 5
+        20 $ qless promote r
+        --- stderr
+        error: cannot promote `r`: it is running, held by `w1`
+        --- exit 5
+        20 $ qless promote f1
+        --- stderr
+        error: cannot promote `f1`: its state is `failed`
+        hint: `qless retry f1`
+        --- exit 5
+        20 $ qless promote c
+        --- stderr
+        error: cannot promote `c`: it is complete
+        --- exit 5
+        20 $ qless promote nope
+        --- stderr
+        error: job `nope` does not exist
+        --- exit 4
+        20 $ printf 'w\ns\nnope\nd\n' | qless promote - -o ndjson
+        {"jid":"w","result":"skipped","code":"state_changed","detail":"it is waiting","queue":"mail","state_before":"waiting","state_after":null}
+        {"jid":"nope","result":"skipped","code":"gone","detail":"it does not exist","queue":null,"state_before":null,"state_after":null}
+        {"jid":"d","result":"skipped","code":"state_changed","detail":"it waits for other jobs","queue":"mail","state_before":"depends","state_after":null}
+        {"jid":"s","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"scheduled","state_after":"waiting"}
+        {"summary":{"action":"promote","dry_run":false,"context":null,"matched":4,"done":1,"skipped":3,"failed":0,"remaining":0,"elapsed_s":0}}
+        --- stderr
+        1 promoted, 3 skipped
+          skipped  1  gone: nope
+                   1  it waits for other jobs: d
+                   1  waiting: w
+    "#]]);
 }
 
 #[test]
@@ -126,14 +97,10 @@ fn promote_spreads_many_jobs_over_time() {
         10 $ qless promote --queue mail --spread 2m --yes
         --- stderr
         4 promoted
+        11 $ qless jobs --queue mail --columns jid,state,detail --time-format unix
+        a	waiting	waits since 10
+        b	scheduled	40
+        c	scheduled	70
+        d	scheduled	100
     "#]]);
-    redis
-        .at(11)
-        .run(&format!("{COLUMNS} --queue mail"))
-        .shows(expect![[r#"
-            a	waiting	mail	5/5	waits since 10
-            b	scheduled	mail	5/5	40
-            c	scheduled	mail	5/5	70
-            d	scheduled	mail	5/5	100
-        "#]]);
 }

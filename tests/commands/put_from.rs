@@ -5,43 +5,49 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
-use expect_test::expect;
+use expect_test::{Expect, expect};
 use rustix::process::Signal;
-use tempfile::TempDir;
 
 use crate::support::files::mode;
 use crate::support::proxy::{Cut, proxy_then};
 use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::Redis;
+use crate::support::text::{Shows, rows};
 
-/// A server, and a directory for files.
+/// A server, whose directory also holds the files.
 struct Workspace {
     redis: Redis,
-    dir: TempDir,
 }
 
 impl Workspace {
     fn new() -> Workspace {
         Workspace {
             redis: Redis::start(),
-            dir: tempfile::tempdir().unwrap(),
         }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.redis.socket().with_file_name(name)
     }
 
     /// Writes a file and returns its path.
     fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.dir.path().join(name);
+        let path = self.path(name);
         fs::write(&path, text).unwrap();
         path
     }
 
     /// The binary, which shows the directory as DIR.
     fn qless(&self) -> Qless {
-        let dir = self.dir.path().to_str().unwrap();
-        self.redis.at(1000.5).hide(dir, "DIR")
+        self.redis.at(1000.5)
+    }
+
+    /// Runs the commands of a session, in which DIR is the directory.
+    #[track_caller]
+    fn session(&self, expected: Expect) {
+        self.qless().session(expected);
     }
 
     /// Runs `put --from` of a text in a file `jobs`, with more arguments.
@@ -84,18 +90,14 @@ fn each_line_becomes_a_job() {
         r#"{"jid":"c","at":"2026-11-21T06:00:00Z","depends":["a","b"]}"#,
         "\n",
     );
-    workspace
-        .put(lines, "q K --tag all --priority 1")
-        .shows(expect![[r#"
+    workspace.file("jobs", lines);
+    workspace.session(expect![[r#"
+        $ qless put q K --from DIR/jobs --tag all --priority 1
         --- stderr
         3 put
-    "#]]);
-    let qless = workspace.qless();
-    assert_eq!(
-        qless.run("get a --data").stdout(),
-        r#"{"n": 9007199254740993, "l": [], "e":"caf\u00e9"}"#
-    );
-    qless.session(expect![[r#"
+        $ qless get a --data
+        {"n": 9007199254740993, "l": [], "e":"caf\u00e9"}
+        --- no newline
         $ qless jobs --queue * --columns jid,queue,klass,state,pri,tags
         a	mail	Mail::Welcome	waiting	1	all
         b	q	K	scheduled	-3	eu, vip
@@ -132,36 +134,24 @@ fn each_line_becomes_a_job() {
 fn byte_order_marks_and_other_line_ends_are_accepted() {
     let workspace = Workspace::new();
     let lines = "\u{feff}{\"jid\":\"a\"}\r\n\r\n   \n{\"jid\":\"b\"}\r\n{\"jid\":\"c\"}";
-    workspace.put(lines, "q K -o jid").shows(expect![[r#"
+    workspace.file("jobs", lines);
+    workspace.file("empty", "");
+    workspace.file("blank", "\n\n");
+    workspace.session(expect![[r#"
+        $ qless put q K --from DIR/jobs -o jid
         a
         b
         c
         --- stderr
         3 put
-    "#]]);
-    workspace.put("", "q K").shows(expect![[r#"
+        $ qless put q K --from DIR/empty
+        --- stderr
+        no jobs to put
+        $ qless put q K --from DIR/blank -o json | jq -c
+        {"kind":"bulk","v":1,"action":"put","dry_run":false,"context":null,"matched":0,"done":0,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0,"items":[]}
         --- stderr
         no jobs to put
     "#]]);
-    workspace.put("\n\n", "q K -o json").shows(expect![[r#"
-        {
-          "kind": "bulk",
-          "v": 1,
-          "action": "put",
-          "dry_run": false,
-          "context": null,
-          "matched": 0,
-          "done": 0,
-          "skipped": 0,
-          "failed": 0,
-          "remaining": 0,
-          "elapsed_s": 0,
-          "items": []
-        }
-        --- stderr
-        no jobs to put
-    "#]]);
-    workspace.put("{}\n{}\n", "q K -o jid | wc").exits(2);
     let jids = workspace.put("{}\n{}\n", "q K -o jid").stdout();
     assert_eq!(jids.lines().map(str::len).collect::<Vec<_>>(), [32, 32]);
 }
@@ -199,11 +189,52 @@ fn standard_input_is_read_too() {
 #[test]
 fn all_lines_are_checked_before_any_call() {
     let workspace = Workspace::new();
-    let mut lines: Vec<String> = night(20_000).lines().map(str::to_owned).collect();
-    lines[19_998] = lines[19_998].replace(",\"klass\"", " \"klass\"");
-    workspace.put(lines.join("\n"), "").shows(expect![[r#"
+    let line = |n| match n {
+        19_999 => "{\"queue\":\"uploads\" \"klass\":\"Photo::Upload\"}\n",
+        _ => "{\"queue\":\"uploads\",\"klass\":\"Photo::Upload\"}\n",
+    };
+    let many: String = (1..=20_000).map(line).collect();
+    workspace.file("many", many);
+    let nested = format!("{{\"data\":{}{}}}", "[".repeat(1001), "]".repeat(1001));
+    workspace.file("nested", nested);
+    let long = format!("{{\"data\":\"{}\"}}", " ".repeat(2 << 20));
+    workspace.file("long", long);
+    workspace.file("bytes", b"{\"data\":\"\xff\"}");
+    workspace.file("typo", "{\"qeue\":\"q\"}");
+    workspace.file("no-class", "{\"queue\":\"q\"}");
+    let tags: Vec<String> = (0..1001).map(|n| format!("\"t{n}\"")).collect();
+    workspace.file("tags", format!("{{}}\n{{\"tags\":[{}]}}\n", tags.join(",")));
+    workspace.session(expect![[r#"
+        $ qless put --from DIR/many
         --- stderr
-        error: `DIR/jobs`, line 19999, column 20: expected `,` or `}` at `"`
+        error: `DIR/many`, line 19999, column 20: expected `,` or `}` at `"`
+        --- exit 2
+        $ qless put q K --from DIR/nested
+        --- stderr
+        error: `DIR/nested`, line 1, column 1008: nested deeper than 1000
+        --- exit 2
+        $ qless put q K --from DIR/long --max-data 10
+        --- stderr
+        error: `DIR/long`, line 1: it is longer than 1048586 bytes
+        hint: `--max-data` raises the limit
+        --- exit 2
+        $ qless put q K --from DIR/bytes
+        --- stderr
+        error: `DIR/bytes`, line 1, column 10: byte 0xff is not UTF-8
+        --- exit 2
+        $ qless put q K --from DIR/typo
+        --- stderr
+        error: `DIR/typo`, line 1, column 2: a job has no field `qeue`
+        hint: did you mean `queue`?
+        --- exit 2
+        $ qless put --from DIR/no-class
+        --- stderr
+        error: `DIR/no-class`, line 1, column 1: it has no `klass`
+        hint: add `"klass"` to the line, or give it on the command line: `qless put QUEUE KLASS --from …`
+        --- exit 2
+        $ qless put q K --from DIR/tags
+        --- stderr
+        error: `DIR/tags`, line 2, column 9: `tags` holds more than 1000 tags
         --- exit 2
     "#]]);
     assert_eq!(workspace.keys(), 0);
@@ -212,77 +243,26 @@ fn all_lines_are_checked_before_any_call() {
 #[test]
 fn an_invalid_line_is_reported_with_its_position() {
     let workspace = Workspace::new();
-    for (line, printed) in [
-        (&b"[]"[..], "line 2, column 1: expected an object, not `[`"),
-        (
-            b"{\"data\":{\"a\":1}",
-            "line 2, column 16: EOF while parsing an object",
-        ),
-        (
-            b"{\"data\":\"\xff\"}",
-            "line 2, column 10: byte 0xff is not UTF-8",
-        ),
-        (
-            b"{\"data\":\"\\ud800\"}",
-            "line 2, column 10: half of a surrogate pair stands alone",
-        ),
-        (
-            "{\"data\":\"é\", \"klass\":1}".as_bytes(),
-            "line 2, column 22: `klass` expects a text, not `1`",
-        ),
-        (
-            b"{\"qeue\":\"q\"}",
-            "line 2, column 2: a job has no field `qeue`\nhint: did you mean `queue`?",
-        ),
-        (
-            b"{\"data\":1,\"data\":2}",
-            "line 2, column 11: `data` stands here twice",
-        ),
-        (
-            b"{\"jid\":\"first\"}",
-            "line 2, column 8: jid `first` is also in line 1",
-        ),
-        (
-            b"{\"jid\":\"a-history\"}",
-            "line 2, column 8: `jid` ends in `-history`, which is reserved for the keys beside a job",
-        ),
-        (
-            b"{\"jid\":\"a\\u001b[31mb\"}",
-            "line 2, column 8: `jid` holds a control character, U+001B",
-        ),
-        (
-            b"{\"data\":\"0123456789012345678901234567890\"}",
-            "line 2, column 9: `data` is 33 bytes long, the maximum is 30",
-        ),
-        (
-            b"{\"priority\":9007199254740993}",
-            "line 2, column 13: `priority` expects a whole number between -9007199254740992 and 9007199254740992, not `9007199254740993`",
-        ),
-    ] {
-        let text = [b"{\"jid\":\"first\"}\n", line, b"\n"].concat();
+    for (line, printed) in rows(
+        r#"
+        [] | column 1: expected an object, not `[`
+        {"data":{"a":1} | column 16: EOF while parsing an object
+        {"data":"\ud800"} | column 10: half of a surrogate pair stands alone
+        {"data":"é", "klass":1} | column 22: `klass` expects a text, not `1`
+        {"data":1,"data":2} | column 11: `data` stands here twice
+        {"jid":"first"} | column 8: jid `first` is also in line 1
+        {"jid":"a-history"} | column 8: `jid` ends in `-history`, which is reserved for the keys beside a job
+        {"jid":"a\u001b[31mb"} | column 8: `jid` holds a control character, U+001B
+        {"data":"0123456789012345678901234567890"} | column 9: `data` is 33 bytes long, the maximum is 30
+        {"priority":9007199254740993} | column 13: `priority` expects a whole number between -9007199254740992 and 9007199254740992, not `9007199254740993`
+    "#,
+    ) {
+        let text = format!("{{\"jid\":\"first\"}}\n{line}\n");
         let ran = workspace.put(text, "q K --max-data 30").exits(2);
-        assert_eq!(ran.stderr(), format!("error: `DIR/jobs`, {printed}\n"));
+        let expected = format!("error: `DIR/jobs`, line 2, {printed}\n");
+        assert_eq!(ran.stderr(), expected, "{line}");
         assert_eq!(ran.stdout(), "");
     }
-    let deep = format!("{{\"data\":{}{}}}", "[".repeat(1001), "]".repeat(1001));
-    workspace.put(deep, "q K").shows(expect![[r#"
-        --- stderr
-        error: `DIR/jobs`, line 1, column 1008: nested deeper than 1000
-        --- exit 2
-    "#]]);
-    let long = format!("{{\"data\":\"{}\"}}", " ".repeat(2 << 20));
-    workspace.put(long, "q K --max-data 10").shows(expect![[r#"
-        --- stderr
-        error: `DIR/jobs`, line 1: it is longer than 1048586 bytes
-        hint: `--max-data` raises the limit
-        --- exit 2
-    "#]]);
-    workspace.put("{\"queue\":\"q\"}", "").shows(expect![[r#"
-        --- stderr
-        error: `DIR/jobs`, line 1, column 1: it has no `klass`
-        hint: add `"klass"` to the line, or give it on the command line: `qless put QUEUE KLASS --from …`
-        --- exit 2
-    "#]]);
     assert_eq!(workspace.keys(), 0);
 }
 
@@ -302,42 +282,49 @@ fn contradicting_flags_are_usage_errors() {
         "--from FILE --jid-from ''",
         "--from FILE --jid-from a..b",
         "--from ''",
-        "q K --jid-from content",
-        "q K --journal FILE",
-        "q K --batch 5",
-        "q K --rate 5/s",
-        "q K --fail-fast",
         "q K --allow-missing",
         "--from FILE -o csv",
     ] {
         let line = format!("put {more}").replace("FILE", path.to_str().unwrap());
         workspace.qless().run(&line).exits(2);
     }
-    workspace.qless().session(expect![[r#"
+    for flag in [
+        "--jid-from id",
+        "--journal j",
+        "--report r",
+        "--batch 5",
+        "--rate 1/s",
+        "--fail-fast",
+    ] {
+        for data in ["", "'{\"id\":1}'"] {
+            let ran = workspace.qless().run(&format!("put q K {data} {flag}"));
+            let error = "error: `--from` is missing\n";
+            assert!(ran.stderr().starts_with(error), "{flag}: {}", ran.stderr());
+            ran.exits(2);
+        }
+    }
+    workspace.session(expect![[r#"
         $ qless put --from /nonexistent/jobs
         --- stderr
         error: cannot read `/nonexistent/jobs`: no such file or directory
         --- exit 2
+        $ qless put --from DIR
+        --- stderr
+        error: cannot read `DIR`: is a directory
+        --- exit 2
+        $ qless put --from DIR/jobs --read-only &>/dev/null
+        --- exit 9
     "#]]);
-    workspace
-        .qless()
-        .args(["put", "--from", workspace.dir.path().to_str().unwrap()])
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot read `DIR`: is a directory
-            --- exit 2
-        "#]]);
     assert_eq!(workspace.keys(), 0);
-    let read_only = format!("put --from {} --read-only", path.display());
-    workspace.qless().run(&read_only).exits(9);
 }
 
 #[test]
 fn an_existing_job_is_a_failure_unless_a_flag_allows_it() {
     let workspace = Workspace::new();
-    workspace.qless().run("put q K --jid a").ok();
-    let lines = "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n";
-    workspace.put(lines, "q K -o ndjson").shows(expect![[r#"
+    workspace.file("jobs", "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n");
+    workspace.session(expect![[r#"
+        $ qless put q K --jid a &>/dev/null
+        $ qless put q K --from DIR/jobs -o ndjson
         {"jid":"a","result":"failed","code":"exists","detail":"a job of this id exists already","queue":"q","state_before":null,"state_after":null,"line":1}
         {"jid":"b","result":"done","code":"ok","detail":null,"queue":"q","state_before":null,"state_after":"waiting","line":2}
         {"summary":{"action":"put","dry_run":false,"context":null,"matched":2,"done":1,"skipped":0,"failed":1,"remaining":0,"elapsed_s":0}}
@@ -345,64 +332,21 @@ fn an_existing_job_is_a_failure_unless_a_flag_allows_it() {
         1 put, 1 failed
           failed   1  a job of this id exists already: a
         --- exit 3
-    "#]]);
-    workspace.put(lines, "q K").shows(expect![[r#"
+        $ qless put q K --from DIR/jobs
         --- stderr
         0 put, 2 failed
           failed   2  a job of this id exists already: a, b
         --- exit 5
-    "#]]);
-    workspace
-        .put(lines, "q K --if-absent -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "bulk",
-              "v": 1,
-              "action": "put",
-              "dry_run": false,
-              "context": null,
-              "matched": 2,
-              "done": 0,
-              "skipped": 2,
-              "failed": 0,
-              "remaining": 0,
-              "elapsed_s": 0,
-              "items": [
-                {
-                  "jid": "a",
-                  "result": "skipped",
-                  "code": "exists",
-                  "detail": null,
-                  "queue": "q",
-                  "state_before": null,
-                  "state_after": null,
-                  "line": 1
-                },
-                {
-                  "jid": "b",
-                  "result": "skipped",
-                  "code": "exists",
-                  "detail": null,
-                  "queue": "q",
-                  "state_before": null,
-                  "state_after": null,
-                  "line": 2
-                }
-              ]
-            }
-            --- stderr
-            0 put, 2 already there
-        "#]]);
-    workspace
-        .put(lines, "q K --if-absent -o jid")
-        .shows(expect![[r#"
-            a
-            b
-            --- stderr
-            0 put, 2 already there
-        "#]]);
-    workspace.put(lines, "q2 K --replace -v -o json").exits(0);
-    workspace.qless().session(expect![[r#"
+        $ qless put q K --from DIR/jobs --if-absent -o json | jq -c
+        {"kind":"bulk","v":1,"action":"put","dry_run":false,"context":null,"matched":2,"done":0,"skipped":2,"failed":0,"remaining":0,"elapsed_s":0,"items":[{"jid":"a","result":"skipped","code":"exists","detail":null,"queue":"q","state_before":null,"state_after":null,"line":1},{"jid":"b","result":"skipped","code":"exists","detail":null,"queue":"q","state_before":null,"state_after":null,"line":2}]}
+        --- stderr
+        0 put, 2 already there
+        $ qless put q K --from DIR/jobs --if-absent -o jid
+        a
+        b
+        --- stderr
+        0 put, 2 already there
+        $ qless put q2 K --from DIR/jobs --replace -v -o json &>/dev/null
         $ qless jobs --queue q2 -o jid
         b
         a
@@ -418,73 +362,65 @@ fn lines_may_depend_on_others_in_any_order() {
         "{\"jid\":\"middle\",\"depends\":[\"first\"]}\n",
         "{\"jid\":\"first\"}\n",
     );
-    workspace.put(lines, "q K").shows(expect![[r#"
+    workspace.file("jobs", lines);
+    workspace.file("missing", "{\"jid\":\"m\",\"depends\":[\"nope\"]}\n");
+    workspace.session(expect![[r#"
+        $ qless put q K --from DIR/jobs
         --- stderr
         3 put, 1 failed
           failed   1  a job that it would wait for does not exist: last
         --- exit 3
-    "#]]);
-    workspace.qless().run("put q K --jid outside").ok();
-    workspace
-        .put(lines, "q K --if-absent -o jid")
-        .shows(expect![[r#"
-            last
-            alone
-            middle
-            first
-            --- stderr
-            1 put, 3 already there
-        "#]]);
-    workspace.qless().run("depends last").shows(expect![[r#"
+        $ qless put q K --jid outside &>/dev/null
+        $ qless put q K --from DIR/jobs --if-absent -o jid
+        last
+        alone
+        middle
+        first
+        --- stderr
+        1 put, 3 already there
+        $ qless depends last
         waits for	middle	K	q	depends
         waits for	outside	K	q	waiting
-    "#]]);
-    let missing = "{\"jid\":\"m\",\"depends\":[\"nope\"]}\n";
-    workspace.put(missing, "q K -o ndjson").shows(expect![[r#"
+        $ qless put q K --from DIR/missing -o ndjson
         {"jid":"m","result":"failed","code":"missing_dependency","detail":"`nope` does not exist","queue":"q","state_before":null,"state_after":null,"line":1}
         {"summary":{"action":"put","dry_run":false,"context":null,"matched":1,"done":0,"skipped":0,"failed":1,"remaining":0,"elapsed_s":0}}
         --- stderr
         0 put, 1 failed
           failed   1  a job that it would wait for does not exist: m
         --- exit 4
+        $ qless put q K --from DIR/missing --allow-missing
+        --- stderr
+        1 put
     "#]]);
-    workspace
-        .put(missing, "q K --allow-missing")
-        .shows(expect![[r#"
-            --- stderr
-            1 put
-        "#]]);
 }
 
 #[test]
 fn a_dependency_cycle_is_reported_before_any_call() {
     let workspace = Workspace::new();
-    let lines = concat!(
+    let cycle = concat!(
         "{\"jid\":\"x\"}\n",
         "{\"jid\":\"a\",\"depends\":[\"b\"]}\n",
         "{\"jid\":\"b\",\"depends\":[\"x\",\"c\"]}\n",
         "{\"jid\":\"c\",\"depends\":[\"a\"]}\n",
     );
-    workspace.put(lines, "q K").shows(expect![[r#"
+    workspace.file("cycle", cycle);
+    workspace.file("two", "{\"jid\":\"b\"}\n{\"jid\":\"a\"}\n");
+    workspace.file("one", "{\"jid\":\"b\",\"depends\":[\"b\"]}");
+    // Flags of the command line apply to `a`, too.
+    workspace.session(expect![[r#"
+        $ qless put q K --from DIR/cycle
         --- stderr
-        error: `DIR/jobs`, line 2: jobs depend on each other: a → b → c → a
+        error: `DIR/cycle`, line 2: jobs depend on each other: a → b → c → a
+        --- exit 5
+        $ qless put q K --from DIR/two --depends a
+        --- stderr
+        error: `DIR/two`, line 2, column 1: it depends on itself: a → a
+        --- exit 5
+        $ qless put q K --from DIR/one
+        --- stderr
+        error: `DIR/one`, line 1, column 23: it depends on itself: b → b
         --- exit 5
     "#]]);
-    // Flags of the command line apply to `a`, too.
-    workspace
-        .put("{\"jid\":\"b\"}\n{\"jid\":\"a\"}\n", "q K --depends a")
-        .shows(expect![[r#"
-            --- stderr
-            error: `DIR/jobs`, line 2, column 1: it depends on itself: a → a
-            --- exit 5
-        "#]]);
-    workspace
-        .put("{\"jid\":\"b\",\"depends\":[\"b\"]}", "q K")
-        .shows(expect![[r#"
-            --- stderr
-            error: `DIR/jobs`, line 1, column 23: it depends on itself: b → b
-            --- exit 5
-        "#]]);
     assert_eq!(workspace.keys(), 0);
 }
 
@@ -494,11 +430,11 @@ fn a_chain_of_ten_thousand_lines_is_put_in_dependency_order() {
     let line = |at| format!("{{\"jid\":\"j{at}\",\"depends\":[\"j{}\"]}}\n", at + 1);
     let mut lines: String = (1..10_000).map(line).collect();
     lines.push_str("{\"jid\":\"j10000\"}\n");
-    workspace.put(lines, "q K").shows(expect![[r#"
+    workspace.file("chain", lines);
+    workspace.session(expect![[r#"
+        $ qless put q K --from DIR/chain
         --- stderr
         10000 put
-    "#]]);
-    workspace.qless().session(expect![[r#"
         $ qless jobs --queue q --count
         running	0
         stalled	0
@@ -510,6 +446,7 @@ fn a_chain_of_ten_thousand_lines_is_put_in_dependency_order() {
     "#]]);
 }
 
+/// `printf '4:mail13:Mail::Welcome2:{}' | sha256sum | cut -c1-32` prints the jid of the empty data.
 #[test]
 fn jids_are_derived_from_the_content() {
     let workspace = Workspace::new();
@@ -519,31 +456,25 @@ fn jids_are_derived_from_the_content() {
         "{\"data\":{\"a\": 1}}\n",
         "{\"jid\":\"told\",\"data\":{\"a\":1}}\n",
     );
-    workspace
-        .put(lines, "mail Mail::Welcome --jid-from content -o ndjson")
-        .shows(expect![[r#"
-            {"jid":"6f90cfffc6e00a30f45b1ea234651cc3","result":"done","code":"ok","detail":null,"queue":"mail","state_before":null,"state_after":"waiting","line":1}
-            {"jid":"6f90cfffc6e00a30f45b1ea234651cc3","result":"skipped","code":"exists","detail":null,"queue":"mail","state_before":null,"state_after":null,"line":2}
-            {"jid":"e695a9337721f36f9c305efb5872b9a2","result":"done","code":"ok","detail":null,"queue":"mail","state_before":null,"state_after":"waiting","line":3}
-            {"jid":"told","result":"done","code":"ok","detail":null,"queue":"mail","state_before":null,"state_after":"waiting","line":4}
-            {"summary":{"action":"put","dry_run":false,"context":null,"matched":4,"done":3,"skipped":1,"failed":0,"remaining":0,"elapsed_s":0}}
-            --- stderr
-            3 put, 1 already there
-        "#]]);
-    // printf '4:mail13:Mail::Welcome2:{}' | sha256sum | cut -c1-32
-    workspace
-        .put("{}", "mail Mail::Welcome --jid-from content -o jid")
-        .shows(expect![[r#"
-            8bc483e3e3ffe8dd47490e78e5036b62
-            --- stderr
-            1 put
-        "#]]);
-    workspace
-        .put(lines, "mail Mail::Welcome --jid-from content")
-        .shows(expect![[r#"
-            --- stderr
-            0 put, 4 already there
-        "#]]);
+    workspace.file("jobs", lines);
+    workspace.file("empty", "{}");
+    workspace.session(expect![[r#"
+        $ qless put mail Mail::Welcome --from DIR/jobs --jid-from content -o ndjson
+        {"jid":"6f90cfffc6e00a30f45b1ea234651cc3","result":"done","code":"ok","detail":null,"queue":"mail","state_before":null,"state_after":"waiting","line":1}
+        {"jid":"6f90cfffc6e00a30f45b1ea234651cc3","result":"skipped","code":"exists","detail":null,"queue":"mail","state_before":null,"state_after":null,"line":2}
+        {"jid":"e695a9337721f36f9c305efb5872b9a2","result":"done","code":"ok","detail":null,"queue":"mail","state_before":null,"state_after":"waiting","line":3}
+        {"jid":"told","result":"done","code":"ok","detail":null,"queue":"mail","state_before":null,"state_after":"waiting","line":4}
+        {"summary":{"action":"put","dry_run":false,"context":null,"matched":4,"done":3,"skipped":1,"failed":0,"remaining":0,"elapsed_s":0}}
+        --- stderr
+        3 put, 1 already there
+        $ qless put mail Mail::Welcome --from DIR/empty --jid-from content -o jid
+        8bc483e3e3ffe8dd47490e78e5036b62
+        --- stderr
+        1 put
+        $ qless put mail Mail::Welcome --from DIR/jobs --jid-from content
+        --- stderr
+        0 put, 4 already there
+    "#]]);
 }
 
 #[test]
@@ -555,73 +486,52 @@ fn jids_are_read_from_a_path_in_the_data() {
         "{\"data\":{\"user\":{\"id\":1.50}}}\n",
         "{\"jid\":\"told\",\"data\":{}}\n",
     );
-    workspace
-        .put(lines, "q K --jid-from user.id -o jid")
-        .shows(expect![[r#"
-            9007199254740993
-            ä
-            1.50
-            told
-            --- stderr
-            4 put
-        "#]]);
-    workspace
-        .put(lines, "q K --jid-from /user/id")
-        .shows(expect![[r#"
-            --- stderr
-            0 put, 4 already there
-        "#]]);
-    for (data, printed) in [
-        ("{}", "line 2, column 9: its data has no `user.id`"),
-        (
-            "{\"user\":{\"id\":null}}",
-            "line 2, column 23: `user.id` is null, not a text or a number",
-        ),
-        (
-            "{\"user\":{\"id\":[1]}}",
-            "line 2, column 23: `user.id` is an array, not a text or a number",
-        ),
-        (
-            "{\"user\":{\"id\":true}}",
-            "line 2, column 23: `user.id` is true or false, not a text or a number",
-        ),
-        (
-            "{\"user\":{\"id\":\"\"}}",
-            "line 2, column 23: `user.id` is empty",
-        ),
-        (
-            "{\"user\":{\"id\":\"a-history\"}}",
-            "line 2, column 23: `user.id` ends in `-history`, which is reserved for the keys beside a job",
-        ),
-        (
-            "{\"user\":{\"id\":7}}",
-            "line 2, column 23: jid `7` is also in line 1",
-        ),
-    ] {
+    workspace.file("jobs", lines);
+    workspace.file("two", "{}\n{}\n");
+    // Data on the command line are checked, too.
+    workspace.session(expect![[r#"
+        $ qless put q K --from DIR/jobs --jid-from user.id -o jid
+        9007199254740993
+        ä
+        1.50
+        told
+        --- stderr
+        4 put
+        $ qless put q K --from DIR/jobs --jid-from /user/id
+        --- stderr
+        0 put, 4 already there
+        $ qless put q K --from DIR/two --data '{"id":5}' --jid-from id
+        --- stderr
+        error: `DIR/two`, line 2, column 1: jid `5` is also in line 1
+        --- exit 2
+    "#]]);
+    for (data, printed) in rows(
+        r#"
+        {} | column 9: its data has no `user.id`
+        {"user":{"id":null}} | column 23: `user.id` is null, not a text or a number
+        {"user":{"id":[1]}} | column 23: `user.id` is an array, not a text or a number
+        {"user":{"id":true}} | column 23: `user.id` is true or false, not a text or a number
+        {"user":{"id":""}} | column 23: `user.id` is empty
+        {"user":{"id":"a-history"}} | column 23: `user.id` ends in `-history`, which is reserved for the keys beside a job
+        {"user":{"id":7}} | column 23: jid `7` is also in line 1
+    "#,
+    ) {
         let lines = format!("{{\"data\":{{\"user\":{{\"id\":\"7\"}}}}}}\n{{\"data\":{data}}}\n");
         let ran = workspace.put(lines, "q K --jid-from user.id").exits(2);
-        assert_eq!(ran.stderr(), format!("error: `DIR/jobs`, {printed}\n"));
+        let expected = format!("error: `DIR/jobs`, line 2, {printed}\n");
+        assert_eq!(ran.stderr(), expected);
     }
-    // Data on the command line are checked, too.
-    workspace
-        .put("{}\n{}\n", "q K --data '{\"id\":5}' --jid-from id")
-        .shows(expect![[r#"
-            --- stderr
-            error: `DIR/jobs`, line 2, column 1: jid `5` is also in line 1
-            --- exit 2
-        "#]]);
 }
 
 #[test]
 fn many_lines_are_put_once_however_often_the_command_runs() {
     let workspace = Workspace::new();
-    let path = workspace.file("night.ndjson", night(5_000));
-    let line = format!("put --from {} --jid-from photo", path.display());
-    workspace.qless().run(&line).shows(expect![[r#"
+    workspace.file("night", night(5_000));
+    workspace.session(expect![[r#"
+        $ qless put --from DIR/night --jid-from photo
         --- stderr
         5000 put
-    "#]]);
-    workspace.qless().run(&line).shows(expect![[r#"
+        $ qless put --from DIR/night --jid-from photo
         --- stderr
         0 put, 5000 already there
     "#]]);
@@ -631,9 +541,13 @@ fn many_lines_are_put_once_however_often_the_command_runs() {
 #[test]
 fn fail_fast_stops_put_from_at_the_first_failure() {
     let workspace = Workspace::new();
-    workspace.qless().run("put q K --jid b").ok();
-    let lines = "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n{\"jid\":\"c\"}\n";
-    workspace.put(lines, "q K --fail-fast").shows(expect![[r#"
+    workspace.file(
+        "jobs",
+        "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n{\"jid\":\"c\"}\n",
+    );
+    workspace.session(expect![[r#"
+        $ qless put q K --jid b &>/dev/null
+        $ qless put q K --from DIR/jobs --fail-fast
         --- stderr
         1 put, 1 failed, 1 not tried
           failed   1  a job of this id exists already: b
@@ -647,30 +561,27 @@ fn a_dry_run_of_put_from_changes_nothing() {
     let workspace = Workspace::new();
     workspace.qless().run("put q K --jid a").ok();
     let before = workspace.redis.dump();
-    let lines = "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n";
-    workspace
-        .put(lines, "q K --dry-run --if-absent -o ndjson")
-        .shows(expect![[r#"
-            {"jid":"a","result":"skipped","code":"exists","detail":null,"queue":"q","state_before":null,"state_after":null,"line":1}
-            {"jid":"b","result":"planned","code":"ok","detail":null,"queue":"q","state_before":null,"state_after":null,"line":2}
-            {"summary":{"action":"put","dry_run":true,"context":null,"matched":2,"done":0,"skipped":1,"failed":0,"remaining":0,"elapsed_s":0}}
-            --- stderr
-            would put 1, 1 already there
-        "#]]);
-    workspace.put(lines, "q K --dry-run").shows(expect![[r#"
+    workspace.file("jobs", "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n");
+    workspace.file("one", "{\"jid\":\"a\"}\n");
+    workspace.session(expect![[r#"
+        $ qless put q K --from DIR/jobs --dry-run --if-absent -o ndjson
+        {"jid":"a","result":"skipped","code":"exists","detail":null,"queue":"q","state_before":null,"state_after":null,"line":1}
+        {"jid":"b","result":"planned","code":"ok","detail":null,"queue":"q","state_before":null,"state_after":null,"line":2}
+        {"summary":{"action":"put","dry_run":true,"context":null,"matched":2,"done":0,"skipped":1,"failed":0,"remaining":0,"elapsed_s":0}}
+        --- stderr
+        would put 1, 1 already there
+        $ qless put q K --from DIR/jobs --dry-run
         --- stderr
         would put 1, 1 failed
           failed   1  a job of this id exists already: a
         --- exit 3
-    "#]]);
-    workspace.put("{\"jid\":\"a\"}\n", "q K --dry-run").exits(5);
-    let journal = workspace.dir.path().join("journal");
-    let more = format!("q K -n --replace --journal {}", journal.display());
-    workspace.put(lines, &more).shows(expect![[r#"
+        $ qless put q K --from DIR/one --dry-run &>/dev/null
+        --- exit 5
+        $ qless put q K --from DIR/jobs -n --replace --journal DIR/journal
         --- stderr
         would put 2
     "#]]);
-    assert!(!journal.exists());
+    assert!(!workspace.path("journal").exists());
     assert_eq!(workspace.redis.dump(), before);
 }
 
@@ -806,26 +717,27 @@ fn each_once(lines: u64) -> BTreeMap<u64, usize> {
 fn an_interrupted_run_reports_the_rest_and_the_next_continues() {
     let workspace = Workspace::new();
     let path = workspace.file("night.ndjson", night(800));
-    let line = format!(
-        "put --from {} --jid-from photo --rate 400/s",
-        path.display()
-    );
-    let run = workspace.redis.qless().start(&line);
+    let line = format!("put --from {} --jid-from photo", path.display());
+    let run = workspace
+        .redis
+        .qless()
+        .start(&format!("{line} --rate 400/s"));
     await_jobs(&workspace.redis, 40);
     run.signal(Signal::INT);
-    let ran = run.end();
-    let (code, printed) = (ran.code(), ran.stderr());
-    assert_eq!(code, 130, "{printed}");
-    assert!(printed.contains(" put, "), "{printed}");
-    assert!(printed.contains(" not tried"), "{printed}");
-    assert!(printed.contains("error: interrupted after "), "{printed}");
-    assert!(
-        printed.contains(" of 800\nhint: run the same command again to go on: `qless put "),
-        "{printed}"
-    );
+    let ran = run.end().exits(130);
     let put = photos(&workspace.redis).len();
-    assert!(printed.starts_with(&format!("{put} put, ")), "{printed}");
-    let line = line.replace(" --rate 400/s", "");
+    assert!(
+        ran.stderr().starts_with(&format!("{put} put, ")),
+        "{}",
+        ran.stderr()
+    );
+    for printed in [
+        " not tried",
+        "error: interrupted after ",
+        " of 800\nhint: run the same command again to go on: `qless put ",
+    ] {
+        ran.says(printed);
+    }
     let there = workspace.qless().run(&line).exits(0).stderr();
     assert_eq!(there, format!("{} put, {put} already there\n", 800 - put));
     assert_eq!(photos(&workspace.redis), each_once(800));
@@ -855,7 +767,7 @@ fn journaled(workspace: &Workspace, lines: usize) -> (PathBuf, String) {
 /// A file of lines, and the command that puts them and records them with this flag.
 fn recorded(workspace: &Workspace, lines: usize, flag: &str) -> (PathBuf, String) {
     let path = workspace.file("night.ndjson", night(lines));
-    let record = workspace.dir.path().join(format!("night.{flag}"));
+    let record = workspace.path(&format!("night.{flag}"));
     let line = format!(
         "put --from {} --{flag} {}",
         path.display(),
@@ -865,127 +777,82 @@ fn recorded(workspace: &Workspace, lines: usize, flag: &str) -> (PathBuf, String
 }
 
 #[test]
-fn a_journal_keeps_jids_after_kill_9() {
-    keeps_jids_after_kill_9("journal");
-}
-
-#[test]
-fn a_report_keeps_jids_after_kill_9() {
-    keeps_jids_after_kill_9("report");
-}
-
-#[test]
-fn flags_of_a_file_need_it_also_beside_positional_data() {
-    let workspace = Workspace::new();
-    for flag in [
-        "--jid-from id",
-        "--journal j",
-        "--report r",
-        "--batch 5",
-        "--rate 1/s",
-        "--fail-fast",
-    ] {
-        let ran = workspace
-            .qless()
-            .run(&format!("put mail K '{{\"id\":1}}' {flag}"))
-            .exits(2);
-        let error = "error: `--from` is missing\n";
-        assert!(ran.stderr().starts_with(error), "{flag}: {}", ran.stderr());
-    }
-    assert_eq!(workspace.jobs(), 0);
-}
-
-#[test]
 fn a_report_has_the_outcome_of_each_line() {
     let workspace = Workspace::new();
     workspace.redis.ok(1000, "put mail K --jid old");
     let path = workspace.file(
         "lines",
-        "{\"queue\":\"mail\",\"klass\":\"K\",\"jid\":\"a\"}\n\n\
-         {\"queue\":\"mail\",\"klass\":\"K\",\"jid\":\"old\"}\n\
-         {\"queue\":\"mail\",\"klass\":\"K\",\"jid\":\"b\",\"depends\":[\"none\"]}\n",
+        "{\"jid\":\"a\"}\n\n{\"jid\":\"old\"}\n{\"jid\":\"b\",\"depends\":[\"none\"]}\n",
     );
-    let report = workspace.dir.path().join("report");
+    let report = workspace.path("report");
     let line = format!(
-        "put --from {} --report {}",
+        "put mail K --from {} --report {}",
         path.display(),
         report.display()
     );
-    workspace.qless().run(&line).exits(3);
-    let outcomes = || {
+    let documents = || -> Vec<serde_json::Value> {
         let text = fs::read_to_string(&report).unwrap();
-        let lines = text
-            .lines()
-            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-        let words = |line: serde_json::Value| {
-            let word = |name: &str| line[name].as_str().unwrap_or("-").to_owned();
-            let (jid, result, code) = (word("jid"), word("result"), word("code"));
-            format!(
-                "{} {jid} {result} {code} {}",
-                line["line"],
-                word("state_after")
-            )
-        };
-        let outcomes: Vec<String> = lines
-            .filter(|line| line.get("result").is_some())
-            .map(words)
-            .collect();
-        outcomes.join("\n")
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     };
+    let outcomes = || {
+        let documents = documents();
+        let of_lines = documents.iter().filter(|line| line.get("result").is_some());
+        let words = |line: &serde_json::Value| {
+            let words = ["line", "jid", "result", "code", "state_after"];
+            words.map(|name| line[name].to_string()).join(" ") + "\n"
+        };
+        of_lines.map(words).collect::<String>().replace('"', "")
+    };
+    workspace.qless().run(&line).exits(3);
     let first = outcomes();
-    expect![[r#"
+    first.shows(expect![[r#"
         1 a done ok waiting
-        3 old failed exists -
-        4 b failed missing_dependency -"#]]
-    .assert_eq(&first);
+        3 old failed exists null
+        4 b failed missing_dependency null
+    "#]]);
     // What failed is tried again, and nothing else.
     workspace.redis.ok(1000, "put mail K --jid none");
     workspace.qless().run(&line).exits(3);
-    let second = outcomes();
-    expect![[r#"
-
-        3 old failed exists -
-        4 b done ok depends"#]]
-    .assert_eq(second.strip_prefix(&first).unwrap());
-    let head: serde_json::Value =
-        serde_json::from_str(fs::read_to_string(&report).unwrap().lines().next().unwrap()).unwrap();
-    assert_eq!(head["kind"], "report");
+    outcomes().strip_prefix(&first).unwrap().shows(expect![[r#"
+        3 old failed exists null
+        4 b done ok depends
+    "#]]);
+    assert_eq!(documents()[0]["kind"], "report");
     // A report is no journal.
     let as_journal = line.replace("--report", "--journal");
     workspace.qless().run(&as_journal).exits(2);
-    workspace
-        .qless()
-        .run(&format!("{line} --journal x"))
-        .exits(2);
+    let both = format!("{line} --journal x");
+    workspace.qless().run(&both).exits(2);
 }
 
-fn keeps_jids_after_kill_9(flag: &str) {
-    let workspace = Workspace::new();
-    let (journal, line) = recorded(&workspace, 1_200, flag);
-    let mut first = None;
-    for jobs in [1, 300, 700] {
-        let run = workspace.redis.qless().start(&format!("{line} --batch 50"));
-        await_jobs(&workspace.redis, jobs);
-        run.signal(Signal::KILL);
-        run.end();
-        let jids = workspace.qless().run("jobs --queue uploads -o jid").ok();
-        first = first.or_else(|| jids.lines().next().map(str::to_owned));
+#[test]
+fn a_journal_and_a_report_keep_jids_after_kill_9() {
+    for flag in ["journal", "report"] {
+        let workspace = Workspace::new();
+        let (record, line) = recorded(&workspace, 1_200, flag);
+        let mut first = None;
+        for jobs in [1, 300, 700] {
+            let run = workspace.redis.qless().start(&format!("{line} --batch 50"));
+            await_jobs(&workspace.redis, jobs);
+            run.signal(Signal::KILL);
+            run.end();
+            let jids = workspace.qless().run("jobs --queue uploads -o jid").ok();
+            first = first.or_else(|| jids.lines().next().map(str::to_owned));
+        }
+        workspace.qless().run(&line).exits(0);
+        assert_eq!(photos(&workspace.redis), each_once(1_200));
+        // Neither a deleted job nor an existing one is put again.
+        let cancel = format!("cancel {}", first.unwrap());
+        workspace.qless().run(&cancel).ok();
+        let again = workspace.qless().run(&line).exits(0);
+        assert_eq!(again.stderr(), "0 put, 1200 done before\n", "{flag}");
+        assert_eq!(photos(&workspace.redis).len(), 1_199);
+        workspace.redis.must_be_clean();
+        let mode = fs::metadata(&record).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
     }
-    workspace.qless().run(&line).exits(0);
-    assert_eq!(photos(&workspace.redis), each_once(1_200));
-    // Neither a deleted job nor an existing one is put again.
-    workspace
-        .qless()
-        .run(&format!("cancel {}", first.unwrap()))
-        .ok();
-    workspace.qless().run(&line).shows(expect![[r#"
-        --- stderr
-        0 put, 1200 done before
-    "#]]);
-    assert_eq!(photos(&workspace.redis).len(), 1_199);
-    workspace.redis.must_be_clean();
-    let mode = fs::metadata(&journal).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
 }
 
 /// Begins to put, calls `lose` in the middle, and returns how the run ended.
@@ -1022,7 +889,8 @@ fn jobs_that_the_server_loses_in_the_middle_are_reported_and_put_by_the_next_run
         assert_eq!(error["code"], "server_restarted", "{error}");
         let text = |field: &str| error[field].as_str().unwrap().to_owned();
         assert!(text("message").contains(why), "{error}");
-        assert!(text("hint").contains(&format!("`qless {line}")), "{error}");
+        let command = "`qless put --from DIR/night.ndjson --journal DIR/night.journal ";
+        assert!(text("hint").contains(command), "{error}");
         let missing = 1_500 - workspace.jobs();
         // A batch whose reply was lost with the jobs is put again by the same run.
         assert!((1..1_500).contains(&missing), "{missing}");
@@ -1053,16 +921,12 @@ fn jobs_that_may_have_ended_and_been_deleted_count_as_done_after_a_restart() {
     workspace.redis.kill();
     workspace.redis.restart();
     let ran = workspace.redis.at(1010 + 7 * 86_400).run(&line).exits(0);
-    let stderr = ran.stderr();
-    assert!(
-        stderr.contains("3 jobs that were put are missing, but may have ended"),
-        "{stderr}"
-    );
-    assert!(stderr.ends_with("0 put, 3 done before\n"), "{stderr}");
+    ran.says("3 jobs that were put are missing, but may have ended");
+    ends_with(&ran, "0 put, 3 done before\n");
     // A job that another one took is there as long as that one.
     let path = workspace.file("merged", "{\"data\":1}\n{\"data\":2}\n");
     for flag in ["journal", "report"] {
-        let record = workspace.dir.path().join(format!("merged.{flag}"));
+        let record = workspace.path(&format!("merged.{flag}"));
         let line = format!(
             "put m K --from {} --key k --merge --{flag} {}",
             path.display(),
@@ -1071,13 +935,8 @@ fn jobs_that_may_have_ended_and_been_deleted_count_as_done_after_a_restart() {
         workspace.qless().run(&line).exits(0);
         workspace.redis.send(&["FLUSHDB"]);
         workspace.redis.ok(1001, "put other K");
-        for expected in ["2 put", "0 put, 2 done before"] {
-            let ran = workspace.qless().run(&line).exits(0);
-            assert!(
-                ran.stderr().ends_with(&format!("{expected}\n")),
-                "{flag}: {}",
-                ran.stderr()
-            );
+        for expected in ["2 put\n", "0 put, 2 done before\n"] {
+            ends_with(&workspace.qless().run(&line).exits(0), expected);
         }
         assert_eq!(workspace.qless().run("length m").ok(), "1");
     }
@@ -1086,65 +945,57 @@ fn jobs_that_may_have_ended_and_been_deleted_count_as_done_after_a_restart() {
 #[test]
 fn a_job_of_the_second_in_which_the_oldest_kept_one_ended_may_have_ended() {
     let workspace = Workspace::new();
-    workspace
-        .qless()
-        .run("config set jobs-history-count 10")
-        .ok();
+    workspace.redis.ok(1000, "config set jobs-history-count 10");
     let (_, line) = journaled(&workspace, 40);
     workspace.redis.at(1000.3).run(&line).exits(0);
     for _ in 0..40 {
         let jid = workspace.redis.ok(1000.6, "pop uploads -o jid");
-        let complete = format!("complete {}", jid.trim());
-        workspace.redis.at(1000.9).run(&complete).exits(0);
+        workspace.redis.ok(1000.9, &format!("complete {jid}"));
     }
     // Another database is flushed, so this one may have been.
     let other = "redis.call('select', 1) redis.call('flushdb')";
     workspace.redis.send(&["EVAL", other, "0"]);
     let ran = workspace.redis.at(1002).run(&line).exits(0);
-    assert!(
-        ran.stderr().ends_with("0 put, 40 done before\n"),
-        "{}",
-        ran.stderr()
-    );
+    ends_with(&ran, "0 put, 40 done before\n");
 }
 
 #[test]
 fn jobs_that_the_server_evicts_are_reported_and_put_by_the_next_run() {
     let workspace = Workspace::new();
     let redis = &workspace.redis;
-    let set = |name: &str, value: &str| _ = redis.send(&["CONFIG", "SET", name, value]);
-    set("maxmemory-policy", "allkeys-random");
+    redis.send(&["CONFIG", "SET", "maxmemory-policy", "allkeys-random"]);
     let (_, line) = journaled(&workspace, 9_000);
     // Some servers count the script as memory in use, but cannot evict it.
     workspace.qless().run("queues");
-    let used = redis.send(&["INFO", "memory"]);
-    let redis::Value::BulkString(used) = used else {
-        panic!("{used:?}")
-    };
-    let used = String::from_utf8(used).unwrap();
-    let used = used
-        .lines()
-        .find_map(|line| line.strip_prefix("used_memory:"))
-        .unwrap();
-    set(
-        "maxmemory",
-        &(used.parse::<u64>().unwrap() + 2_200_000).to_string(),
-    );
+    leave_room(redis, 2_200_000);
     let ran = workspace.qless().run(&line).exits(3);
-    let why = "evicted keys, because its memory was full: up to 9,000 changes that it had acknowledged may be lost";
-    ran.says(why);
-    set("maxmemory", "0");
+    ran.says("evicted keys, because its memory was full: up to 9,000 changes that it had acknowledged may be lost");
+    redis.send(&["CONFIG", "SET", "maxmemory", "0"]);
     // The set of the queue, which counts them, may still be whole.
     let left = redis.send(&["KEYS", "ql:j:*"]);
     let left = left.into_sequence().unwrap().len();
     assert!(left < 9_000);
     let ran = workspace.qless().run(&line).exits(0);
     ran.says("that were put are missing, and are put again");
-    let queues = "may be in no queue: `qless check --repair` puts them back";
-    ran.says(queues);
+    ran.says("may be in no queue: `qless check --repair` puts them back");
     // The queue of some jobs is gone; the jobs are all there.
     workspace.qless().run("check --repair --yes -q");
     assert_eq!(photos(&workspace.redis), each_once(9_000));
+}
+
+/// Lets the server use this many more bytes.
+fn leave_room(redis: &Redis, bytes: u64) {
+    let info: String = redis::from_redis_value(redis.send(&["INFO", "memory"])).unwrap();
+    let mut lines = info.lines();
+    let used = lines.find_map(|line| line.strip_prefix("used_memory:"));
+    let limit = used.unwrap().parse::<u64>().unwrap() + bytes;
+    redis.send(&["CONFIG", "SET", "maxmemory", &limit.to_string()]);
+}
+
+/// What a run that finished says last. Before it, the run may warn of lost jobs.
+#[track_caller]
+fn ends_with(ran: &RunOutput, expected: &str) {
+    assert!(ran.stderr().ends_with(expected), "{}", ran.stderr());
 }
 
 /// Cuts a journal to its first lines.
@@ -1158,51 +1009,43 @@ fn cut(journal: &Path, lines: usize) {
 fn a_line_sent_but_not_journaled_is_recognized_by_its_jid() {
     let workspace = Workspace::new();
     let (journal, line) = journaled(&workspace, 3);
-    workspace.qless().run(&format!("{line} -o jid")).exits(0);
+    let put = |expected: &str| {
+        let ran = workspace.qless().run(&line).exits(0);
+        assert_eq!(ran.stderr(), format!("{expected}\n"));
+    };
+    put("3 put");
     // As after a crash before the reply.
     cut(&journal, 4);
-    workspace.qless().run(&line).shows(expect![[r#"
-        --- stderr
-        3 put
-    "#]]);
+    put("3 put");
     assert_eq!(photos(&workspace.redis), each_once(3));
     // As after a crash in the middle of a write.
     let text = fs::read_to_string(&journal).unwrap();
     fs::write(&journal, &text[..text.len() - 9]).unwrap();
-    workspace.qless().run(&line).shows(expect![[r#"
-        --- stderr
-        3 put
-    "#]]);
-    workspace.qless().run(&line).shows(expect![[r#"
-        --- stderr
-        0 put, 3 done before
-    "#]]);
+    put("3 put");
+    put("0 put, 3 done before");
     assert_eq!(photos(&workspace.redis), each_once(3));
     let lines = fs::read_to_string(&journal).unwrap();
-    assert!(
-        lines
-            .lines()
-            .all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()),
-        "{lines}"
-    );
+    for line in lines.lines() {
+        let is_json = serde_json::from_str::<serde_json::Value>(line).is_ok();
+        assert!(is_json, "{lines}");
+    }
 }
 
 #[test]
 fn a_failed_line_is_tried_again() {
     let workspace = Workspace::new();
-    let journal = workspace.dir.path().join("journal");
-    let more = format!("q K --journal {}", journal.display());
-    workspace.qless().run("put q K --jid a").ok();
-    let lines = "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n";
-    workspace.put(lines, &more).exits(3);
-    workspace.put(lines, &more).shows(expect![[r#"
+    workspace.file("jobs", "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n");
+    workspace.session(expect![[r#"
+        $ qless put q K --jid a &>/dev/null
+        $ qless put q K --from DIR/jobs --journal DIR/journal &>/dev/null
+        --- exit 3
+        $ qless put q K --from DIR/jobs --journal DIR/journal
         --- stderr
         0 put, 1 done before, 1 failed
           failed   1  a job of this id exists already: a
         --- exit 3
-    "#]]);
-    workspace.qless().run("cancel a").ok();
-    workspace.put(lines, &more).shows(expect![[r#"
+        $ qless cancel a &>/dev/null
+        $ qless put q K --from DIR/jobs --journal DIR/journal
         --- stderr
         1 put, 1 done before
     "#]]);
@@ -1211,43 +1054,39 @@ fn a_failed_line_is_tried_again() {
 #[test]
 fn a_job_replaced_before_a_crash_is_not_replaced_again() {
     let workspace = Workspace::new();
-    let journal = workspace.dir.path().join("journal");
-    let more = format!("q K --replace --journal {}", journal.display());
-    let lines = "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n{\"jid\":\"c\"}\n";
-    for jid in ["a", "b"] {
-        workspace.redis.ok(1, &format!("put old K --jid {jid}"));
-    }
-    workspace.put(lines, &more).shows(expect![[r#"
+    let journal = workspace.path("journal");
+    workspace.file(
+        "jobs",
+        "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n{\"jid\":\"c\"}\n",
+    );
+    workspace.session(expect![[r#"
+        1 $ qless put old K --jid a &>/dev/null
+        1 $ qless put old K --jid b &>/dev/null
+        $ qless put q K --from DIR/jobs --replace --journal DIR/journal
         --- stderr
         3 put
     "#]]);
     cut(&journal, 4);
     // One job was popped since: it stays with its worker.
-    workspace.redis.ok(1001, "pop q --count 1 --worker w");
-    let before = workspace
-        .qless()
-        .run("jobs --queue q --columns jid,state")
-        .stdout();
-    workspace.put(lines, &more).shows(expect![[r#"
+    workspace.session(expect![[r#"
+        1001 $ qless pop q --count 1 --worker w -o jid
+        c
+        $ qless put q K --from DIR/jobs --replace --journal DIR/journal
         --- stderr
         3 put
+        $ qless jobs --queue q --columns jid,state
+        c	running
+        b	waiting
+        a	waiting
     "#]]);
-    assert_eq!(
-        workspace
-            .qless()
-            .run("jobs --queue q --columns jid,state")
-            .stdout(),
-        before
-    );
     // A job that was not replaced yet is replaced.
     workspace.redis.send(&["FLUSHALL"]);
     workspace.redis.ok(1, "put old K --jid a");
     cut(&journal, 4);
-    workspace.put(lines, &more).shows(expect![[r#"
+    workspace.session(expect![[r#"
+        $ qless put q K --from DIR/jobs --replace --journal DIR/journal
         --- stderr
         3 put
-    "#]]);
-    workspace.qless().session(expect![[r#"
         $ qless jobs --queue q -o jid
         a
         b
@@ -1261,35 +1100,43 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
     let (journal, line) = journaled(&workspace, 3);
     workspace.qless().run(&line).exits(0);
     let before = fs::read(&journal).unwrap();
-    workspace
-        .qless()
-        .run(&format!("{line} --tag more"))
-        .shows(expect![[r#"
-            --- stderr
-            error: `DIR/night.journal` was begun by `qless put`, this is `qless put --tag=more`; nothing was changed
-            hint: name another file
-            --- exit 2
-        "#]]);
-    workspace
-        .qless()
-        .run(&format!("{line} --prefix other:"))
-        .shows(expect![[r#"
-            --- stderr
-            error: `DIR/night.journal` was begun with prefix `ql:`, this is `other:`; nothing was changed
-            hint: name another file
-            --- exit 2
-        "#]]);
-    let night = workspace.dir.path().join("night.ndjson");
-    let text = fs::read_to_string(&night).unwrap();
-    fs::write(&night, text.replace("{\"photo\":2}", "{\"photo\":9}")).unwrap();
-    workspace.qless().run(&line).shows(expect![[r#"
+    let other = workspace.file("other", "something else\n");
+    mode(&other, 0o600);
+    workspace.session(expect![[r#"
+        $ qless put --from DIR/night.ndjson --journal DIR/night.journal --tag more
+        --- stderr
+        error: `DIR/night.journal` was begun by `qless put`, this is `qless put --tag=more`; nothing was changed
+        hint: name another file
+        --- exit 2
+        $ qless put --from DIR/night.ndjson --journal DIR/night.journal --prefix other:
+        --- stderr
+        error: `DIR/night.journal` was begun with prefix `ql:`, this is `other:`; nothing was changed
+        hint: name another file
+        --- exit 2
+        $ qless put q K --from DIR/night.ndjson --journal DIR/other
+        --- stderr
+        error: `DIR/other` exists and is not a qless journal
+        hint: name another file
+        --- exit 2
+        $ qless put q K --from /dev/null --journal DIR/nowhere/journal
+        --- stderr
+        error: cannot write `DIR/nowhere/journal`: no such file or directory
+        hint: nothing was changed; name a file that can be written
+        --- exit 1
+    "#]]);
+    assert_eq!(fs::read(&other).unwrap(), b"something else\n");
+    let text = night(3);
+    let changed = |text: &str| {
+        workspace.file("night.ndjson", text);
+        workspace.qless().run(&line)
+    };
+    changed(&text.replace("{\"photo\":2}", "{\"photo\":9}")).shows(expect![[r#"
         --- stderr
         error: `DIR/night.journal`, line 3: line 2 of the input has changed
         hint: repair the line, or name another file
         --- exit 2
     "#]]);
-    fs::write(&night, text.lines().next().unwrap()).unwrap();
-    workspace.qless().run(&line).shows(expect![[r#"
+    changed(text.lines().next().unwrap()).shows(expect![[r#"
         --- stderr
         error: `DIR/night.journal`, line 3: the input has no line 2 any more
         hint: repair the line, or name another file
@@ -1297,36 +1144,9 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
     "#]]);
     assert_eq!(fs::read(&journal).unwrap(), before);
     // Added lines are new jobs.
-    fs::write(
-        &night,
-        text + "{\"queue\":\"uploads\",\"klass\":\"K\",\"data\":{\"photo\":4}}\n",
-    )
-    .unwrap();
-    workspace.qless().run(&line).shows(expect![[r#"
+    changed(&night(4)).shows(expect![[r#"
         --- stderr
         1 put, 3 done before
-    "#]]);
-    let other = workspace.file("other", "something else\n");
-    mode(&other, 0o600);
-    let line = format!(
-        "put q K --from {} --journal {}",
-        night.display(),
-        other.display()
-    );
-    workspace.qless().run(&line).shows(expect![[r#"
-        --- stderr
-        error: `DIR/other` exists and is not a qless journal
-        hint: name another file
-        --- exit 2
-    "#]]);
-    assert_eq!(fs::read(&other).unwrap(), b"something else\n");
-    let missing = workspace.dir.path().join("nowhere/journal");
-    let missing = format!("put q K --from /dev/null --journal {}", missing.display());
-    workspace.qless().run(&missing).shows(expect![[r#"
-        --- stderr
-        error: cannot write `DIR/nowhere/journal`: no such file or directory
-        hint: nothing was changed; name a file that can be written
-        --- exit 1
     "#]]);
 }
 
@@ -1342,24 +1162,9 @@ fn an_input_file_that_changes_meanwhile_is_detected() {
     await_jobs(&workspace.redis, 40);
     let mut file = File::options().append(true).open(&path).unwrap();
     file.write_all(b"{}\n").unwrap();
-    let ran = run.end();
-    let (code, printed) = (ran.code(), ran.stderr());
-    assert_eq!(code, 1, "{printed}");
-    assert!(
-        printed.contains("night.ndjson` was changed while it was read"),
-        "{printed}"
-    );
-    assert!(printed.contains(" not tried"), "{printed}");
-}
-
-#[test]
-fn too_many_tags_are_found_before_the_first_line_is_put() {
-    let workspace = Workspace::new();
-    let tags: Vec<String> = (0..1001).map(|n| format!("\"t{n}\"")).collect();
-    let lines = format!("{{}}\n{{\"tags\":[{}]}}\n", tags.join(","));
-    let ran = workspace.put(&lines, "q K").exits(2);
-    ran.says("line 2, column 9: `tags` holds more than 1000 tags");
-    assert_eq!(workspace.jobs(), 0);
+    let ran = run.end().exits(1);
+    ran.says("night.ndjson` was changed while it was read");
+    ran.says(" not tried");
 }
 
 #[test]
@@ -1396,38 +1201,21 @@ fn an_error_of_the_server_warns_that_new_jids_would_be_put_again() {
 #[test]
 fn too_few_descriptors_are_told_from_a_file_that_cannot_be_written() {
     let workspace = Workspace::new();
-    let file = workspace.file("one", "{}\n");
-    let journal = workspace.dir.path().join("j");
-    let line = r#"ulimit -n 4; exec "$0" put q K --from "$1" --journal "$2""#;
-    let mut shell = limited_shell(&workspace, line);
-    let ran = RunOutput::of(shell.arg(file).arg(&journal)).exits(1);
-    let printed = format!(
-        "error: cannot write `{}`: too many open files\n\
-         hint: nothing was changed; raise `ulimit -n`, the number of open files\n",
-        journal.display()
-    );
-    assert_eq!(ran.stderr(), printed);
-    let line = r#"ulimit -n 4; exec "$0" put q K --from "$1""#;
-    let file = workspace.file("one", "{}\n");
-    let ran = RunOutput::of(limited_shell(&workspace, line).arg(file)).exits(1);
-    expect![[r#"
-        error: cannot open a connection: too many open files
-        hint: raise `ulimit -n`, the number of open files
-    "#]]
-    .assert_eq(&ran.stderr());
-}
-
-/// A shell that sets a limit and then becomes the binary.
-fn limited_shell(workspace: &Workspace, line: &str) -> Command {
-    let qless = workspace.qless().command();
-    let mut shell = Command::new("sh");
-    shell.env_clear().envs(
-        qless
-            .get_envs()
-            .filter_map(|(name, value)| Some((name, value?))),
-    );
-    shell.args(["-c", line]).arg(qless.get_program());
-    shell
+    workspace.file("one", "{}\n");
+    let journal = workspace.path("journal");
+    let run = |more: &str| {
+        let line = format!("ulimit -n 4; cd $1; exec \"$0\" put q K --from one {more}");
+        let ran = RunOutput::of(workspace.qless().shell(&line).arg(workspace.path("")));
+        ran.exits(1).stderr()
+    };
+    let both = run("") + &run(&format!("--journal {}", journal.display()));
+    both.replace(journal.to_str().unwrap(), "JOURNAL")
+        .shows(expect![[r#"
+            error: cannot open a connection: too many open files
+            hint: raise `ulimit -n`, the number of open files
+            error: cannot write `JOURNAL`: too many open files
+            hint: nothing was changed; raise `ulimit -n`, the number of open files
+        "#]]);
 }
 
 #[test]
@@ -1446,11 +1234,7 @@ fn a_limit_of_threads_is_an_error_that_names_it() {
                echo "exit $?"
            done"#
     );
-    let output = limited_shell(&workspace, &line)
-        .env("PATH", std::env::var_os("PATH").unwrap())
-        .arg(file)
-        .output()
-        .unwrap();
+    let output = workspace.qless().shell(&line).arg(file).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     if stderr.contains("not found") || stderr.contains("ermission denied") {
         eprintln!("skipped: {stderr}");
@@ -1467,18 +1251,7 @@ fn a_limit_of_threads_is_an_error_that_names_it() {
 fn a_server_that_gets_full_midway_says_how_far_it_came() {
     let workspace = Workspace::new();
     let redis = &workspace.redis;
-    let text: String = (0..6000)
-        .map(|at| format!(r#"{{"queue":"m","klass":"K","data":{{"at":{at}}}}}"#) + "\n")
-        .collect();
-    let file = workspace.file("jobs", text).display().to_string();
-    let leave_room = |bytes: u64| {
-        let info: String = redis::from_redis_value(redis.send(&["INFO", "memory"])).unwrap();
-        let used = info
-            .lines()
-            .find_map(|line| line.strip_prefix("used_memory:"));
-        let limit = used.unwrap().parse::<u64>().unwrap() + bytes;
-        redis.send(&["CONFIG", "SET", "maxmemory", &limit.to_string()]);
-    };
+    let file = workspace.file("jobs", night(6_000)).display().to_string();
     let check = |ran: RunOutput, again: &str| {
         let stderr = ran.exits(6).stderr();
         let error = stderr.lines().find(|line| line.starts_with("error: "));
@@ -1486,25 +1259,20 @@ fn a_server_that_gets_full_midway_says_how_far_it_came() {
         assert!(error.contains(" is out of memory after "), "{stderr}");
         assert!(error.ends_with(" of 6000"), "{stderr}");
         assert!(!stderr.contains("nothing was changed"), "{stderr}");
-        assert!(stderr.contains(again), "{stderr}");
+        let hint = format!("; run the same command again to go on: `qless {again}");
+        assert!(stderr.contains(&hint), "{stderr}");
     };
-    leave_room(2_500_000);
+    leave_room(redis, 2_500_000);
     let put = format!("put --from {file} --jid-from content");
-    check(
-        workspace.qless().run(&put),
-        "; run the same command again to go on: `qless put",
-    );
+    check(workspace.qless().run(&put), "put");
     redis.send(&["CONFIG", "SET", "maxmemory", "0"]);
     workspace.qless().run(&put).ok();
-    assert_eq!(workspace.qless().run("length m").ok(), "6000");
+    assert_eq!(workspace.qless().run("length uploads").ok(), "6000");
     // How much the first call of a move needs differs between versions of the server.
     let mut moves = (1..20).map(|step| {
-        leave_room(step * 100_000);
-        workspace.qless().run("move --queue m --to n --yes")
+        leave_room(redis, step * 100_000);
+        workspace.qless().run("move --queue uploads --to n --yes")
     });
     let moved = moves.find(|ran| !ran.stderr().contains("nothing was changed"));
-    check(
-        moved.unwrap(),
-        "; run the same command again to go on: `qless move",
-    );
+    check(moved.unwrap(), "move");
 }

@@ -8,63 +8,34 @@ use crate::support::redis::Redis;
 #[test]
 fn retry_returns_a_failed_job_to_its_own_queue() {
     let redis = mixed();
-    redis
-        .at(20)
-        .env("USER", "ann")
-        .run("retry f1")
-        .shows(expect![[r#""#]]);
-    redis
-        .at(21)
-        .hide(&qless::internals::host_name(), "HOST")
-        .run("get f1 --time-format iso")
-        .shows(expect![[r#"
-            jid	f1
-            klass	K
-            queue	mail
-            state	waiting	waits since 1970-01-01T00:00:20.000Z
-            priority	7	higher runs first
-            retries	3 of 3 remaining
-            tags	eu
-            tracked	no
-            depends on	–
-            needed by	–
-            data	{"n":1.10}
+    let ann = redis.qless().env("USER", "ann");
+    let host = qless::internals::host_name();
+    ann.hide(&host, "HOST").session(expect![[r#"
+        20 $ qless retry f1
+        21 $ qless get f1 --time-format iso
+        jid	f1
+        klass	K
+        queue	mail
+        state	waiting	waits since 1970-01-01T00:00:20.000Z
+        priority	7	higher runs first
+        retries	3 of 3 remaining
+        tags	eu
+        tracked	no
+        depends on	–
+        needed by	–
+        data	{"n":1.10}
 
-            failure
-              one
+        failure
+          one
 
-            history (5)
-              1970-01-01T00:00:04.000Z  put     in mail
-              1970-01-01T00:00:06.000Z  popped  by w1                 waited 2s
-              1970-01-01T00:00:07.000Z  failed  boom                  ran 1s
-              1970-01-01T00:00:20.000Z  put     in mail
-              1970-01-01T00:00:20.000Z  cli     verb=retry by=ann@HOST
-        "#]]);
-    redis.at(22).run("retry f2 -o json").shows(expect![[r#"
-        {
-          "kind": "bulk",
-          "v": 1,
-          "action": "retry",
-          "dry_run": false,
-          "context": null,
-          "matched": 1,
-          "done": 1,
-          "skipped": 0,
-          "failed": 0,
-          "remaining": 0,
-          "elapsed_s": 0,
-          "items": [
-            {
-              "jid": "f2",
-              "result": "done",
-              "code": "ok",
-              "detail": null,
-              "queue": "images",
-              "state_before": "failed",
-              "state_after": "waiting"
-            }
-          ]
-        }
+        history (5)
+          1970-01-01T00:00:04.000Z  put     in mail
+          1970-01-01T00:00:06.000Z  popped  by w1                 waited 2s
+          1970-01-01T00:00:07.000Z  failed  boom                  ran 1s
+          1970-01-01T00:00:20.000Z  put     in mail
+          1970-01-01T00:00:20.000Z  cli     verb=retry by=ann@HOST
+        22 $ qless retry f2 -o json | jq -c
+        {"kind":"bulk","v":1,"action":"retry","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0,"items":[{"jid":"f2","result":"done","code":"ok","detail":null,"queue":"images","state_before":"failed","state_after":"waiting"}]}
     "#]]);
 }
 
@@ -197,56 +168,31 @@ fn failed_jobs_are_retried_and_others_skipped_with_a_reason() {
 #[test]
 fn jids_may_come_from_stdin_and_files() {
     let redis = mixed();
-    redis
-        .at(20)
-        .input("# failed tonight\n\nf1\n{\"jid\":\"f2\"}\nf1\n{\"summary\":{}}\n")
-        .run("retry - -o jid")
-        .shows(expect![[r#"
-            f1
-            f2
-            --- stderr
-            2 retried
-        "#]]);
-    redis
-        .at(21)
-        .input("f1\n{\"jid\": 7}\n")
-        .run("retry -")
-        .shows(expect![[r#"
-            --- stderr
-            error: job ids, line 2: its `jid` is not a text
-            --- exit 2
-        "#]]);
-    redis.at(21).input("").run("retry -").shows(expect![[r#"
-            --- stderr
-            no jobs to retry
-        "#]]);
-    redis.at(21).run("retry @/nowhere/jids").shows(expect![[r#"
-            --- stderr
-            error: cannot read `/nowhere/jids`: no such file or directory
-            --- exit 2
-        "#]]);
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("jids");
+    let file = redis.socket().with_file_name("jids");
     std::fs::write(&file, "nope\n").unwrap();
-    redis
-        .at(21)
-        .run(&format!("retry @{}", file.display()))
-        .shows(expect![[r#"
-            --- stderr
-            0 retried, 1 skipped
-              skipped  1  gone: nope
-            --- exit 4
-        "#]]);
-}
-
-#[test]
-fn the_output_of_jobs_can_be_piped_into_retry() {
-    let redis = mixed();
-    let lines = redis.at(20).run("jobs --state failed -o ndjson").stdout();
-    redis.at(21).input(lines).run("retry -").shows(expect![[r#"
-            --- stderr
-            2 retried
-        "#]]);
+    redis.session(expect![[r#"
+        20 $ printf '# failed tonight\n\nf1\n{"jid":"f2"}\nf1\n{"summary":{}}\n' | qless retry - -o jid
+        f1
+        f2
+        --- stderr
+        2 retried
+        21 $ printf 'f1\n{"jid": 7}\n' | qless retry -
+        --- stderr
+        error: job ids, line 2: its `jid` is not a text
+        --- exit 2
+        21 $ qless retry -
+        --- stderr
+        no jobs to retry
+        21 $ qless retry @/nowhere/jids
+        --- stderr
+        error: cannot read `/nowhere/jids`: no such file or directory
+        --- exit 2
+        21 $ qless retry @DIR/jids
+        --- stderr
+        0 retried, 1 skipped
+          skipped  1  gone: nope
+        --- exit 4
+    "#]]);
 }
 
 #[test]
@@ -338,17 +284,6 @@ fn the_holder_fails_a_job_without_remaining_retries() {
 }
 
 #[test]
-fn a_retry_is_recorded_in_the_history() {
-    let redis = mixed();
-    redis.at(20).env("USER", "ann").run("retry f1").ok();
-    let job = redis.json(21, "get f1 -o json");
-    let last = job["history"].as_array().unwrap().last().unwrap().clone();
-    assert_eq!(last["what"], "cli");
-    assert_eq!(last["verb"], "retry");
-    assert!(last["by"].as_str().unwrap().starts_with("ann@"));
-}
-
-#[test]
 fn a_selector_for_retry_means_only_failed_jobs() {
     let redis = mixed();
     redis.session(expect![[r#"
@@ -371,17 +306,17 @@ fn a_selector_for_retry_means_only_failed_jobs() {
 
 #[test]
 fn retrying_in_an_unknown_queue_is_not_found() {
-    let redis = mixed();
-    for line in ["retry --queue mial --yes", "failed --queue mial"] {
-        redis.at(20).run(line).shows(expect![[r#"
-            --- stderr
-            error: queue `mial` does not exist
-            hint: did you mean `mail`?
-            --- exit 4
-        "#]]);
-    }
-    redis
-        .at(20)
-        .run("retry --queue mail --klass none --yes")
-        .exits(0);
+    mixed().session(expect![[r#"
+        20 $ qless retry --queue mial --yes
+        --- stderr
+        error: queue `mial` does not exist
+        hint: did you mean `mail`?
+        --- exit 4
+        20 $ qless failed --queue mial
+        --- stderr
+        error: queue `mial` does not exist
+        hint: did you mean `mail`?
+        --- exit 4
+        20 $ qless retry --queue mail --klass none --yes &>/dev/null
+    "#]]);
 }

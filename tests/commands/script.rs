@@ -1,7 +1,10 @@
 //! `qless script`
 
+use expect_test::expect;
+
 use crate::support::qless::Qless;
 use crate::support::redis::Redis;
+use crate::support::text::words;
 
 #[test]
 fn script_prints_exactly_what_is_loaded() {
@@ -59,31 +62,30 @@ fn a_fault_of_the_script_names_file_and_line() {
 fn the_script_for_qless_php_serves_the_same_queues() {
     let redis = Redis::start();
     let script = Qless::bare().run("script --for qless-php").stdout();
-    let first = script.lines().next();
-    assert_eq!(
-        first,
-        Some("--!df flags=allow-undeclared-keys for qless-php")
-    );
+    let first = "--!df flags=allow-undeclared-keys for qless-php";
+    assert_eq!(script.lines().next(), Some(first));
     let redis::Value::BulkString(sha) = redis.send(&["SCRIPT", "LOAD", &script]) else {
         panic!("not loaded");
     };
     let sha = String::from_utf8(sha).unwrap();
-    let call = |words: &[&str]| redis.send(&[&["EVALSHA", &sha, "0"], words].concat());
+    let call = |line: &str| {
+        let words = words(line);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        redis.send(&[&["EVALSHA", &sha, "0"], &words[..]].concat())
+    };
     // As qless-php puts and pops: what is absent is an empty text.
-    call(&[
-        "put", "1", "", "q", "a", "K", "[]", "0", "priority", "0", "tags", "[]", "retries", "5",
-        "depends", "[]", "backoff", "[]",
-    ]);
+    call("put 1 '' q a K [] 0 priority 0 tags [] retries 5 depends [] backoff []");
     redis.ok(1.5, "put q K --jid b");
-    call(&["pop", "2", "q", "php", "1"]);
-    let popped = redis.ok(2, "pop q --worker w -o jid");
-    assert_eq!(popped, "b");
-    redis.ok(3, "complete b --worker w");
-    let done = call(&["complete", "3", "a", "php", "q", "[]"]);
+    call("pop 2 q php 1");
+    redis.session(expect![[r#"
+        2 $ qless pop q --worker w -o jid
+        b
+        3 $ qless complete b --worker w
+        complete
+    "#]]);
+    let done = call("complete 3 a php q []");
     assert_eq!(done, redis::Value::BulkString(b"complete".to_vec()));
-    let both = redis.ok(4, "jobs --state complete -o jid");
-    assert_eq!(both, "b\na");
+    assert_eq!(redis.ok(4, "jobs --state complete -o jid"), "b\na");
     redis.must_be_clean();
-    let refused = Qless::bare().run("script --for qless-php --lib");
-    assert_eq!(refused.code(), 2);
+    Qless::bare().run("script --for qless-php --lib").exits(2);
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::commands::jobs::busy;
 use crate::support::random::{self, Draw};
 use crate::support::redis::Redis;
-use crate::support::text::Shows;
+use crate::support::text::{Shows, rows, words};
 
 /// The jids that a selector means, as one line.
 fn jids(redis: &Redis, line: &str) -> String {
@@ -19,95 +19,83 @@ fn jids(redis: &Redis, line: &str) -> String {
     ran.ok().replace('\n', " ")
 }
 
-#[test]
-fn classes_are_selected_by_name_or_glob() {
-    let redis = busy();
-    let jids = |line| sorted(&jids(&redis, line));
-    assert_eq!(jids("--klass Deploy"), "blocked");
-    assert_eq!(jids("--klass 'Mail::D*'"), "runs taken");
-    assert_eq!(
-        jids("--klass Deploy --klass '{Thumb,X}'"),
-        "blocked breaks done"
-    );
-    assert_eq!(jids("--klass Thumb --state complete"), "done");
-    assert_eq!(jids("--klass Thumb --queue images"), "breaks");
-    assert_eq!(jids("--klass thumb"), "");
-    assert_eq!(jids("--klass Thum"), "");
+/// Compares the jobs that selectors mean with a table: `selector | jids`, which are sorted.
+#[track_caller]
+pub fn assert_selected(redis: &Redis, table: &str) {
+    for (selector, expected) in rows(table) {
+        assert_eq!(sorted(&jids(redis, selector)), expected, "{selector}");
+    }
 }
 
 #[test]
-fn a_worker_selects_jobs_it_holds_or_held_last() {
+fn classes_workers_and_messages_select_jobs_by_name_or_pattern() {
     let redis = busy();
-    assert_eq!(jids(&redis, "--held-by mx-1"), "runs");
-    assert_eq!(jids(&redis, "--held-by 'mx-*'"), "runs stalls");
-    assert_eq!(jids(&redis, "--held-by mx-1 --held-by mx-2"), "runs stalls");
-    assert_eq!(jids(&redis, "--held-by 'mx-?' --state stalled"), "stalls");
-    assert_eq!(jids(&redis, "--held-by mx-1 --queue images"), "");
-    assert_eq!(jids(&redis, "--held-by mx-1 --tag none"), "");
-    // It failed its job and holds none.
-    assert_eq!(jids(&redis, "--held-by d-1"), "");
+    // The worker `d-1` failed its job and holds none.
+    assert_selected(
+        &redis,
+        "
+        --klass Deploy | blocked
+        --klass 'Mail::D*' | runs taken
+        --klass Deploy --klass '{Thumb,X}' | blocked breaks done
+        --klass Thumb --state complete | done
+        --klass Thumb --queue images | breaks
+        --klass thumb |
+        --klass Thum |
+        --held-by mx-1 | runs
+        --held-by 'mx-*' | runs stalls
+        --held-by mx-1 --held-by mx-2 | runs stalls
+        --held-by 'mx-?' --state stalled | stalls
+        --held-by mx-1 --queue images |
+        --held-by mx-1 --tag none |
+        --held-by d-1 |
+        --message line | breaks
+        --message '^first line$' |
+        --message '(?m)^first LINE$(?i)' |
+        --message '(?mi)^first LINE$' | breaks
+        --message 'line' --group 'b*' --queue images | breaks
+        --message 'line' --queue mail |
+        --message '' | breaks
+        --tracked |
+    ",
+    );
     redis.at(100).run("jobs --held-by mx-11").shows(expect![[r#"
         --- stderr
         error: worker `mx-11` does not exist
         hint: did you mean `mx-1`?
         --- exit 4
     "#]]);
-}
-
-#[test]
-fn a_forgotten_worker_still_selects_its_jobs() {
-    let redis = busy();
+    redis.ok(90, "track waits breaks --yes");
+    // A forgotten worker still selects its jobs.
     redis.ok(100, "api worker.deregister mx-1");
-    assert_eq!(jids(&redis, "--held-by mx-1"), "runs");
-    assert_eq!(jids(&redis, "--held-by 'mx-*'"), "runs stalls");
+    assert_selected(
+        &redis,
+        "
+        --tracked | breaks waits
+        --tracked --state failed | breaks
+        --tracked --tag eu | waits
+        --held-by mx-1 | runs
+        --held-by 'mx-*' | runs stalls
+    ",
+    );
 }
 
 #[test]
 fn age_is_the_time_since_the_newest_entry_of_the_history() {
-    let redis = busy();
     // The last entries: stalls 2, runs 59, taken 62, waits 70, waits-2 71, later 72, breaks 75,
     // blocked 76, done 79; it is 100.
-    let jids = |line| jids(&redis, line);
-    assert_eq!(
-        jids("--older-than 41s --state running,stalled"),
-        "runs stalls"
+    assert_selected(
+        &busy(),
+        "
+        --older-than 41s --state running,stalled | runs stalls
+        --older-than 41.5s | stalls
+        --newer-than 25s | blocked done
+        --newer-than 25.5s | blocked breaks done
+        --older-than 24s --newer-than 29s | blocked breaks later
+        --group boom --older-than 0s | breaks
+        --tag eu --older-than 30s | waits
+        --klass 'Mail::*' --newer-than 29s | later
+    ",
     );
-    assert_eq!(jids("--older-than 41.5s"), "stalls");
-    assert_eq!(jids("--newer-than 25s"), "blocked done");
-    assert_eq!(jids("--newer-than 25.5s"), "blocked breaks done");
-    assert_eq!(
-        jids("--older-than 24s --newer-than 29s"),
-        "later blocked breaks"
-    );
-    assert_eq!(jids("--group boom --older-than 0s"), "breaks");
-    assert_eq!(jids("--tag eu --older-than 30s"), "waits");
-    assert_eq!(jids("--klass 'Mail::*' --newer-than 29s"), "later");
-}
-
-#[test]
-fn messages_are_searched_in_failed_jobs() {
-    let redis = busy();
-    let jids = |line| jids(&redis, line);
-    assert_eq!(jids("--message line"), "breaks");
-    assert_eq!(jids("--message '^first line$'"), "");
-    assert_eq!(jids("--message '(?m)^first LINE$(?i)'"), "");
-    assert_eq!(jids("--message '(?mi)^first LINE$'"), "breaks");
-    assert_eq!(
-        jids("--message 'line' --group 'b*' --queue images"),
-        "breaks"
-    );
-    assert_eq!(jids("--message 'line' --queue mail"), "");
-    assert_eq!(jids("--message ''"), "breaks");
-}
-
-#[test]
-fn a_flag_selects_tracked_jobs() {
-    let redis = busy();
-    assert_eq!(jids(&redis, "--tracked"), "");
-    redis.ok(90, "track waits breaks --yes");
-    assert_eq!(sorted(&jids(&redis, "--tracked")), "breaks waits");
-    assert_eq!(jids(&redis, "--tracked --state failed"), "breaks");
-    assert_eq!(jids(&redis, "--tracked --tag eu"), "waits");
 }
 
 /// Jobs with data, in one queue.
@@ -137,60 +125,37 @@ fn data_is_compared_as_it_is_stored() {
         ("point", br#"{"user":{"id":42.0},"empty":[],"none":{}}"#),
         ("bytes", b"{\"user\":{\"id\":\"\xff\"}}"),
     ]);
-    let jids = |line: &str| sorted(&jids(&redis, line));
-    for (line, wanted) in [
-        ("--where user.id=9007199254740993", "big"),
-        ("--where user.id=9007199254740992", "near"),
-        ("--where user.id=42", "point whole"),
-        ("--where user.id=4.2e1", "point whole"),
-        ("--where 'user.id=\"42\"'", ""),
-        ("--where items.0.sku=A1", "text"),
-        ("--where items.1.sku=A1", ""),
-        ("--where items.0.sku=A1 --where items.1.sku=B2", "text"),
-        ("--where items.0.sku=A1 --where items.1.sku=A1", ""),
-        ("--where a.b=1", ""),
-        ("--where /a.b=1", "whole"),
-        ("--where /x~1y/0=true", "whole"),
-        ("--where /x~1y/1=null", "whole"),
-        ("--where nowhere=null", ""),
-        ("--where empty=[]", "point"),
-        ("--where empty={}", ""),
-        ("--where none={}", "point"),
-        ("--where 'user={\"id\":42}'", "point whole"),
-        (
-            "--where user.id=42 --queue q --state waiting",
-            "point whole",
-        ),
-        ("--where items.0.sku=~^A", "text"),
-        ("--where items.0.sku!~^A", ""),
-        ("--where 'user.id =~ ^42$'", "text whole"),
-        ("--where user.id!~^42$", "big bytes near point"),
-        ("--where user.id=42 --queue p*", ""),
-        ("--where user.id=42 --all", "!"),
-    ] {
-        match wanted {
-            "!" => drop(redis.at(100).run(&format!("jobs {line}")).exits(2)),
-            wanted if line.contains('"') => {
-                // The quotes belong to the value.
-                let value = line.trim_start_matches("--where ").trim_matches('\'');
-                let ran = redis.at(100).args(["jobs", "--where", value, "-o", "jid"]);
-                let wanted = if value.contains("\"42\"") {
-                    "text"
-                } else {
-                    wanted
-                };
-                assert_eq!(sorted(&ran.ok().replace('\n', " ")), wanted, "{line}");
-            }
-            wanted => assert_eq!(jids(line), wanted, "{line}"),
-        }
-    }
-    let misplaced_entry = OsStr::from_bytes(b"user.id=\xff");
-    let args = [
-        OsStr::new("jobs"),
-        OsStr::new("--where"),
-        misplaced_entry,
-        OsStr::new("-ojid"),
-    ];
+    assert_selected(
+        &redis,
+        r#"
+        --where user.id=9007199254740993 | big
+        --where user.id=9007199254740992 | near
+        --where user.id=42 | point whole
+        --where user.id=4.2e1 | point whole
+        --where 'user.id="42"' | text
+        --where items.0.sku=A1 | text
+        --where items.1.sku=A1 |
+        --where items.0.sku=A1 --where items.1.sku=B2 | text
+        --where items.0.sku=A1 --where items.1.sku=A1 |
+        --where a.b=1 |
+        --where /a.b=1 | whole
+        --where /x~1y/0=true | whole
+        --where /x~1y/1=null | whole
+        --where nowhere=null |
+        --where empty=[] | point
+        --where empty={} |
+        --where none={} | point
+        --where 'user={"id":42}' | point whole
+        --where user.id=42 --queue q --state waiting | point whole
+        --where items.0.sku=~^A | text
+        --where items.0.sku!~^A |
+        --where 'user.id =~ ^42$' | text whole
+        --where user.id!~^42$ | big bytes near point
+        --where user.id=42 --queue p* |
+    "#,
+    );
+    redis.at(100).run("jobs --where user.id=42 --all").exits(2);
+    let args = [b"jobs", &b"--where"[..], b"user.id=\xff", b"-ojid"].map(OsStr::from_bytes);
     assert_eq!(redis.at(100).args(args).ok(), "bytes");
 }
 
@@ -202,11 +167,15 @@ fn a_path_may_begin_with_data_unless_the_data_have_such_a_member() {
         ("nested", br#"{"data":{"user":{"id":42}},"user":{"id":43}}"#),
         ("member", br#"{"data":null,"user":{"id":42}}"#),
     ]);
-    let sorted_jids = |line: &str| sorted(&jids(&redis, line));
-    assert_eq!(sorted_jids("--where data.user.id=42"), "nested plain");
-    assert_eq!(sorted_jids("--where /data/user/id=43"), "other");
-    assert_eq!(sorted_jids("--where data.user.id!~^42$"), "other");
-    assert_eq!(sorted_jids("--where user.id=42"), "member plain");
+    assert_selected(
+        &redis,
+        "
+        --where data.user.id=42 | nested plain
+        --where /data/user/id=43 | other
+        --where data.user.id!~^42$ | other
+        --where user.id=42 | member plain
+    ",
+    );
     redis.session(expect![[r#"
         100 $ qless cancel --where data.user.id=43 --yes
         other
@@ -353,69 +322,67 @@ fn flags_that_exclude_each_other_are_refused() {
 #[test]
 fn invalid_selector_values_are_refused() {
     let nowhere = Redis::start().qless();
-    let refused = |args: &[&str]| {
-        let args = ["jobs"].into_iter().chain(args.iter().copied());
-        nowhere.args(args).exits(2).stderr()
-    };
-    refused(&["--message", "time(d"]).shows(expect![[r#"
-        error: `--message` expects a regular expression (unclosed group, at character 5), not `time(d`
-    "#]]);
-    refused(&["--queue", "mail["]).shows(expect![[r#"
-        error: `--queue` expects a name or a glob (unclosed character class; missing ']'; `\` escapes a character), not `mail[`
-    "#]]);
-    refused(&["--where", "user.id"]).shows(expect![[r#"
-        error: `--where` expects PATH=VALUE such as `user.id=42`, PATH=~REGEX or PATH!~REGEX, not `user.id`
-    "#]]);
-    refused(&["--where", "user.id!~time(d"]).shows(expect![[r#"
-        error: `--where` expects a regular expression (unclosed group, at character 5), not `user.id!~time(d`
-    "#]]);
-    refused(&["--where", "a..b=1"]).shows(expect![[r#"
-        error: `--where` expects a path such as `user.id`, `items.0.sku` or `/user/id` before its `=`, not `a..b=1`
-    "#]]);
-    refused(&["--older-than", "soon"]).shows(expect![[r#"
-        error: `--older-than` expects a duration such as `90s`, `15m` or `2h`, not `soon`
-    "#]]);
+    for (selector, error) in rows(
+        r"
+        --message time(d | `--message` expects a regular expression (unclosed group, at character 5), not `time(d`
+        --queue mail[ | `--queue` expects a name or a glob (unclosed character class; missing ']'; `\` escapes a character), not `mail[`
+        --where user.id | `--where` expects PATH=VALUE such as `user.id=42`, PATH=~REGEX or PATH!~REGEX, not `user.id`
+        --where user.id!~time(d | `--where` expects a regular expression (unclosed group, at character 5), not `user.id!~time(d`
+        --where a..b=1 | `--where` expects a path such as `user.id`, `items.0.sku` or `/user/id` before its `=`, not `a..b=1`
+        --older-than soon | `--older-than` expects a duration such as `90s`, `15m` or `2h`, not `soon`
+    ",
+    ) {
+        let ran = nowhere.run(&format!("jobs {selector}")).exits(2);
+        assert_eq!(ran.stderr(), format!("error: {error}\n"));
+    }
     for wrong in [
-        ["--newer-than", "-1s"],
-        ["--state", "lost"],
-        ["--group", "{a"],
-        ["--klass", "[z-a]"],
-        ["--held-by", "a\\"],
-        ["--where", "=1"],
-        ["--where", "/a~2=1"],
-        ["--queue", ""],
-        ["--tag", ""],
+        "--newer-than -1s",
+        "--state lost",
+        "--group {a",
+        "--klass [z-a]",
+        "--held-by a\\",
+        "--where =1",
+        "--where /a~2=1",
+        "--queue ''",
+        "--tag ''",
     ] {
-        refused(&wrong);
+        nowhere.run(&format!("jobs {wrong}")).exits(2);
     }
 }
 
 #[test]
 fn jobs_that_are_never_due_are_selected_in_one_line() {
     let redis = Redis::start();
-    for jid in ["inf", "old", "far", "soon", "waits"] {
-        let delay = if jid == "waits" { "" } else { "--delay 1h" };
-        redis.ok(1, &format!("put q K --jid {jid} {delay}"));
+    for jid in ["inf", "old", "far", "soon"] {
+        redis.ok(1, &format!("put q K --jid {jid} --delay 1h"));
     }
+    redis.ok(1, "put q K --jid waits");
     for (score, jid) in [("inf", "inf"), ("-5", "old"), ("1e300", "far")] {
         redis.send(&["ZADD", "ql:q:q-scheduled", score, jid]);
     }
-    let at = || redis.at(2);
-    let list = |line: &str| {
-        let mut jids: Vec<String> = at().run(line).ok().lines().map(str::to_owned).collect();
-        jids.sort();
-        jids
-    };
-    assert_eq!(list("jobs --never-due -o jid"), ["far", "inf", "old"]);
-    assert_eq!(list("jobs --never-due --queue other* -o jid"), [""; 0]);
-    at().run("jobs --never-due --state waiting").exits(2);
-    at().run("promote --never-due --limit 1 --yes").exits(0);
-    at().run("move --never-due --limit 1 --to q --delay 1h --yes")
-        .exits(0);
-    at().run("cancel --never-due --yes").exits(0);
-    assert_eq!(list("jobs --never-due -o jid"), [""; 0]);
-    let left = list("jobs --state scheduled,waiting -o jid");
-    assert_eq!(left.len(), 4, "{left:?}");
+    assert_selected(
+        &redis,
+        "
+        --never-due | far inf old
+        --never-due --queue other* |
+    ",
+    );
+    redis.session(expect![[r#"
+        2 $ qless jobs --never-due --state waiting &>/dev/null
+        --- exit 2
+        2 $ qless promote --never-due --limit 1 --yes &>/dev/null
+        2 $ qless move --never-due --limit 1 --to q --delay 1h --yes &>/dev/null
+        2 $ qless cancel --never-due --yes &>/dev/null
+        2 $ qless jobs --never-due -o jid
+        2 $ qless jobs --state scheduled,waiting --count
+        running	0
+        stalled	0
+        waiting	2
+        scheduled	2
+        depends	0
+        failed	0
+        complete	0
+    "#]]);
 }
 
 #[test]
@@ -490,40 +457,31 @@ fn selectors_accept_any_name() {
 #[test]
 fn a_list_is_cut_in_the_order_of_its_index() {
     let redis = busy();
-    let jids = |line| jids(&redis, line);
-    assert_eq!(jids("--queue mail --limit 2"), "runs stalls");
-    assert_eq!(jids("--queue mail --limit 2 --offset 2"), "taken waits");
-    assert_eq!(
-        jids("--queue mail --klass 'Mail::W*' --limit 2"),
-        "stalls waits"
-    );
-    assert_eq!(
-        jids("--queue mail --klass 'Mail::W*' --limit 2 --offset 1"),
-        "waits waits-2"
-    );
-    assert_eq!(jids("--all --limit 0"), "");
-    assert_eq!(jids("--all --limit 4").split(' ').count(), 4);
-    assert_eq!(jids("--all --limit 4 --offset 7").split(' ').count(), 2);
+    for (selector, expected) in rows(
+        "
+        --queue mail --limit 2 | runs stalls
+        --queue mail --limit 2 --offset 2 | taken waits
+        --queue mail --klass 'Mail::W*' --limit 2 | stalls waits
+        --queue mail --klass 'Mail::W*' --limit 2 --offset 1 | waits waits-2
+        --queue mail --state waiting --limit 1 | waits
+        --queue mail --state waiting --offset 1 | waits-2
+        --limit 3 --offset 1 | stalls taken waits
+        --limit 0 |
+        --all --limit 0 |
+    ",
+    ) {
+        assert_eq!(jids(&redis, selector), expected, "{selector}");
+    }
+    assert_eq!(jids(&redis, "--all --limit 4").split(' ').count(), 4);
+    let last = jids(&redis, "--all --limit 4 --offset 7");
+    assert_eq!(last.split(' ').count(), 2);
 }
 
 /// The number of server calls of a list, and of the commands they run.
 fn cost(redis: &Redis, line: &str) -> (u64, u64) {
     redis.send(&["CONFIG", "RESETSTAT"]);
     redis.ok(5_000, &format!("jobs {line} -o jid"));
-    let commands = commands(redis);
-    (redis.scripts_run(), commands)
-}
-
-fn commands(redis: &Redis) -> u64 {
-    let info: String = redis::cmd("INFO")
-        .arg("commandstats")
-        .query(&mut redis.connection())
-        .unwrap();
-    let calls = info.lines().filter_map(|line| {
-        let (_, rest) = line.split_once("calls=")?;
-        rest.split(',').next()?.parse::<u64>().ok()
-    });
-    calls.sum()
+    (redis.scripts_run(), redis.commands_run(""))
 }
 
 #[test]
@@ -546,29 +504,14 @@ fn selections_by_index_cost_the_same_in_a_large_database() {
     ];
     let costs = |others: usize| {
         let redis = Redis::start();
-        let put = |at: f64, queue: &str, jid: String, tags: &str| {
-            let words = [
-                "put",
-                "me",
-                queue,
-                &jid,
-                "K",
-                r#"{"a":1}"#,
-                "0",
-                "tags",
-                tags,
-            ];
-            (at, words.map(str::to_owned).to_vec())
-        };
-        let few = (0..6).map(|n| put(1.0, "small", format!("few-{n}"), r#"["rare","common"]"#));
-        let many = (0..others).map(|n| put(2.0, "large", format!("many-{n}"), r#"["common"]"#));
-        redis.calls(few.chain(many));
-        let call =
-            |at: f64, words: &[&str]| (at, words.iter().map(|word| word.to_string()).collect());
-        redis.calls::<String>([
-            call(3.0, &["pop", "small", "w-1", "3"]),
-            call(4.0, &["track", "track", "few-5"]),
-        ]);
+        let call = |at: f64, line: String| (at, words(&line));
+        let few =
+            |n| format!("put me small few-{n} K '{{\"a\":1}}' 0 tags '[\"rare\",\"common\"]'");
+        let other = |n| format!("put me large many-{n} K '{{\"a\":1}}' 0 tags '[\"common\"]'");
+        redis.calls((0..6).map(|n| call(1.0, few(n))));
+        redis.calls((0..others).map(|n| call(2.0, other(n))));
+        redis.ok(3, "pop small --worker w-1 --count 3");
+        redis.ok(4, "track few-5");
         let held = redis.ok(5, "jobs --state running -o jid");
         let first = held.lines().next().unwrap();
         redis.ok(6, &format!("api fail {first} w-1 boom crash"));
@@ -583,32 +526,25 @@ fn selections_by_index_cost_the_same_in_a_large_database() {
 #[test]
 fn every_job_is_read_in_slices_and_listed_once() {
     let redis = Redis::start();
-    let put = |n: usize| {
-        let data = format!(r#"{{"n":{}}}"#, n % 10);
-        let words = ["put", "me", "q", &format!("j-{n}"), "K", &data, "0"];
-        (n as f64, words.map(str::to_owned).to_vec())
-    };
-    redis.calls((0..5_000).map(put));
+    redis.calls((0..5_000).map(|n| {
+        let line = format!("put me q j-{n} K '{{\"n\":{}}}' 0", n % 10);
+        (f64::from(n), words(&line))
+    }));
     let printed = redis.ok(9_000, "jobs --where n=3 -o jid");
     let printed: Vec<&str> = printed.lines().collect();
     let once: BTreeSet<&str> = printed.iter().copied().collect();
     assert_eq!((printed.len(), once.len()), (500, 500));
     assert!(once.iter().all(|jid| jid.ends_with('3')));
-    assert_eq!(
-        redis.json(9_000, "jobs --where n=3 --count -o json")["waiting"],
-        500
-    );
+    let counts = redis.json(9_000, "jobs --where n=3 --count -o json");
+    assert_eq!(counts["waiting"], 500);
     assert_eq!(redis.ok(9_000, "jobs --all -o jid").lines().count(), 5_000);
 }
 
 #[test]
 fn a_stream_stops_when_its_reader_closes_the_pipe() {
     let redis = Redis::start();
-    let put = |n: usize| {
-        let words = ["put", "me", "q", &format!("j-{n}"), "K", "{}", "0"];
-        (n as f64, words.map(str::to_owned).to_vec())
-    };
-    redis.calls((0..20_000).map(put));
+    let put = |n: u32| words(&format!("put me q j-{n} K {{}} 0"));
+    redis.calls((0..20_000).map(|n| (f64::from(n), put(n))));
     redis.send(&["CONFIG", "RESETSTAT"]);
     let mut child = redis
         .at(30_000)

@@ -15,11 +15,6 @@ fn tags_are_listed_most_used_first() {
         100 $ qless tag --limit 1 -o json | jq -c
         {"kind":"tags","v":1,"total":2,"offset":0,"items":[{"tag":"eu","jobs":2}]}
     "#]]);
-}
-
-#[test]
-fn raw_prints_the_reply_of_tag() {
-    let redis = busy();
     let printed = redis.at(100).run("api tag top").stdout();
     assert_eq!(redis.at(100).run("tag -o raw").stdout(), printed);
 }
@@ -71,11 +66,20 @@ fn tags_are_added_and_removed() {
 fn an_unknown_job_or_an_invalid_tag_is_refused() {
     let redis = Redis::start();
     redis.ok(1, "put mail K --jid a --tag new");
-    redis.at(3).run("tag nope").exits(4);
     redis.session(expect![[r#"
+        3 $ qless tag nope &>/dev/null
+        --- exit 4
         3 $ qless tag a --add ''
         --- stderr
         error: `--add` is empty
+        --- exit 2
+        3 $ qless tag a --add a --add x --remove x
+        --- stderr
+        error: `--add` and `--remove` both name `x`
+        --- exit 2
+        3 $ qless recur tag j --add x --remove x &>/dev/null
+        --- exit 2
+        3 $ qless depends a --on x --off x &>/dev/null
         --- exit 2
         3 $ qless tag a nope --add x -o ndjson
         {"jid":"nope","result":"skipped","code":"gone","detail":"it does not exist","queue":null,"state_before":null,"state_after":null}
@@ -85,21 +89,6 @@ fn an_unknown_job_or_an_invalid_tag_is_refused() {
         1 tagged, 1 skipped
           skipped  1  gone: nope
     "#]]);
-}
-
-#[test]
-fn adding_and_removing_the_same_tag_is_refused() {
-    let redis = Redis::start();
-    redis.ok(0, "api put w q j K {} 0");
-    let at = redis.at(0);
-    at.run("tag j --add a --add x --remove x")
-        .shows(expect![[r#"
-        --- stderr
-        error: `--add` and `--remove` both name `x`
-        --- exit 2
-    "#]]);
-    at.run("recur tag j --add x --remove x").exits(2);
-    at.run("depends j --on x --off x").exits(2);
 }
 
 #[test]

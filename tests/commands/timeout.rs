@@ -3,7 +3,6 @@
 use expect_test::expect;
 
 use crate::support::redis::Redis;
-use crate::support::terminal;
 
 fn running() -> Redis {
     let redis = Redis::start();
@@ -18,6 +17,10 @@ fn running() -> Redis {
 fn timeout_revokes_the_lock_and_uses_no_retry() {
     let redis = running();
     redis.session(expect![[r#"
+        20 $ qless timeout c
+        --- stderr
+        error: cannot time out `c`: its state is `waiting`, not `running`
+        --- exit 5
         20 $ qless timeout b
         21 $ qless jobs --columns jid,state,remaining
         a	running	5/5
@@ -28,21 +31,6 @@ fn timeout_revokes_the_lock_and_uses_no_retry() {
         23 $ qless timeout a -o ndjson
         {"jid":"a","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"running","state_after":"stalled"}
         {"summary":{"action":"timeout","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
-    "#]]);
-}
-
-#[test]
-fn timing_out_a_job_that_is_not_running_is_a_conflict() {
-    let redis = running();
-    redis.at(20).run("timeout c").shows(expect![[r#"
-        --- stderr
-        error: cannot time out `c`: its state is `waiting`, not `running`
-        --- exit 5
-    "#]]);
-    redis.at(20).run("timeout a b c").shows(expect![[r#"
-        --- stderr
-        2 timed out, 1 skipped
-          skipped  1  waiting, not running: c
     "#]]);
 }
 
@@ -70,14 +58,19 @@ fn a_selector_for_timeout_means_running_jobs_and_asks_for_confirmation() {
         --- stderr
         error: give either jids or flags that select jobs, not both
         --- exit 2
+        21 $ qless pop mail --worker w1 --count 2 -o jid
+        b
+        a
+        22 $ qless timeout a b c
+        --- stderr
+        2 timed out, 1 skipped
+          skipped  1  waiting, not running: c
     "#]]);
 }
 
 #[test]
 fn a_terminal_gets_one_sentence() {
     let redis = running();
-    let mut command = redis.at(20).env("TERM", "xterm").command();
-    command.args(["timeout", "a"]);
-    let shown = terminal::run(command, 80).stdout();
+    let shown = redis.on_terminal(20.0, "timeout a");
     assert_eq!(shown, "revoked the lock on a\n");
 }

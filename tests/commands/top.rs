@@ -35,14 +35,21 @@ fn night() -> Redis {
 struct Top(Terminal, u16);
 
 impl Top {
-    fn start(qless: &Qless, flags: &str) -> Top {
-        Top::with(qless.command(), flags)
+    fn start(qless: &Qless) -> Top {
+        Top::with(qless.command())
     }
 
-    fn with(mut command: Command, flags: &str) -> Top {
-        command.env("TERM", "xterm-256color").arg("top");
-        command.args(flags.split_whitespace());
+    /// A command that has only global flags.
+    fn with(mut command: Command) -> Top {
+        command.env("TERM", "xterm-256color");
+        command.args(["top", "--interval", "100ms"]);
         Top(Terminal::typed(command, 80, 24), 24)
+    }
+
+    /// Ends it. Returns all that it has written.
+    fn quits(mut self) -> String {
+        self.0.types("q");
+        self.0.end().exits(0).stdout()
     }
 
     /// What the whole screen says now.
@@ -85,7 +92,7 @@ impl Top {
 #[test]
 fn the_screen_opens_what_is_selected_and_goes_back() {
     let redis = night();
-    let mut top = Top::start(&redis.qless(), "--interval 100ms");
+    let mut top = Top::start(&redis.qless());
     let screen = top.shows("", "images");
     for part in ["1 failed (+1 in 1h)", "mail", "timeout", "mx-1", "live"] {
         assert!(screen.contains(part), "{part}: {screen}");
@@ -104,15 +111,13 @@ fn the_screen_opens_what_is_selected_and_goes_back() {
     // What happens is seen.
     redis.qless().run("put images Photo --jid other").ok();
     top.shows("\x1b", "QUEUE");
-    top.0.types("q");
-    let ended = top.0.end();
-    assert_eq!(ended.code(), 0);
+    top.quits();
 }
 
 #[test]
 fn capital_letters_run_the_command_of_the_command_line() {
     let redis = night();
-    let mut top = Top::start(&redis.qless(), "--interval 100ms");
+    let mut top = Top::start(&redis.qless());
     top.shows("\t", "▶ timeout");
     top.0.types("R");
     top.0.until(|written| written.contains("Proceed?"));
@@ -132,8 +137,7 @@ fn capital_letters_run_the_command_of_the_command_line() {
         .until(|written| written.matches("Enter goes back to top").count() == 2);
     assert_eq!(redis.qless().run("get photo").code(), 4);
     top.0.types("\nq");
-    top.0.types("q");
-    assert_eq!(top.0.end().code(), 0);
+    top.quits();
 }
 
 #[test]
@@ -147,7 +151,7 @@ fn the_terminal_is_as_before_after_every_end() {
         ("-USR1", 138),
         ("-ALRM", 142),
     ] {
-        let mut top = Top::start(&redis.qless(), "--interval 100ms");
+        let mut top = Top::start(&redis.qless());
         top.shows("", "images");
         top.0.signal(signal);
         let ended = top.0.end();
@@ -157,7 +161,7 @@ fn the_terminal_is_as_before_after_every_end() {
         assert!(left > entered, "{signal}: {written:?}");
     }
     // Suspended and continued, and of another size.
-    let mut top = Top::start(&redis.qless(), "--interval 100ms");
+    let mut top = Top::start(&redis.qless());
     top.shows("", "images");
     for suspend in [
         |top: &mut Top| top.0.signal("-TSTP"),
@@ -174,14 +178,13 @@ fn the_terminal_is_as_before_after_every_end() {
     top.0.resize(40, 15);
     top.1 = 15;
     top.shows("", "QUEUE");
-    top.0.types("q");
-    assert_eq!(top.0.end().code(), 0);
+    top.quits();
 }
 
 #[test]
 fn a_signal_ends_it_while_the_output_of_a_command_is_read() {
     let redis = night();
-    let mut top = Top::start(&redis.qless(), "--interval 100ms");
+    let mut top = Top::start(&redis.qless());
     top.shows("\t", "▶ timeout");
     top.0.types("R");
     top.0.until(|written| written.contains("Proceed?"));
@@ -194,7 +197,7 @@ fn a_signal_ends_it_while_the_output_of_a_command_is_read() {
 #[test]
 fn it_ends_with_its_terminal() {
     let redis = night();
-    let mut top = Top::start(&redis.qless(), "--interval 100ms");
+    let mut top = Top::start(&redis.qless());
     top.shows("", "images");
     assert_eq!(top.0.close().code(), Some(143));
 }
@@ -205,10 +208,9 @@ fn without_color_nothing_is_colored() {
     let colors = Regex::new("\x1b\\[[0-9;]*[34]8;5;").unwrap();
     for (colored, no_color) in [(true, ""), (false, "1")] {
         let qless = redis.qless().env("NO_COLOR", no_color);
-        let mut top = Top::start(&qless, "--interval 100ms");
+        let mut top = Top::start(&qless);
         top.shows("", "timeout");
-        top.0.types("q");
-        let written = top.0.end().stdout();
+        let written = top.quits();
         assert_eq!(colors.is_match(&written), colored, "{written:?}");
     }
 }
@@ -224,14 +226,14 @@ fn a_server_that_does_not_answer_holds_up_no_other() {
     still.freeze();
     let mut command = home.qless().command();
     command.args(["--context", "still,night"]);
-    let mut top = Top::with(command, "--interval 100ms");
+    let mut top = Top::with(command);
     top.shows("", "STILL");
     let screen = top.shows("c", "images");
     assert!(screen.contains("NIGHT"), "{screen}");
     // A line for one of several contexts names it.
     top.shows("w", "--context=night");
-    top.0.types("nq");
-    assert_eq!(top.0.end().code(), 0);
+    top.0.types("n");
+    top.quits();
     still.thaw();
 }
 
@@ -248,7 +250,7 @@ fn a_line_about_one_of_several_prefixes_names_it() {
     ));
     let mut command = home.qless().command();
     command.args(["--context", "both"]);
-    let mut top = Top::with(command, "--interval 100ms");
+    let mut top = Top::with(command);
     top.shows("", "of-a:");
     top.0.types("w");
     top.0
@@ -266,8 +268,7 @@ fn a_line_about_one_of_several_prefixes_names_it() {
     top.shows("", "paused");
     let queues = redis.qless().run("queues --prefix b: -o json").json();
     assert_eq!(queues["items"][0]["paused_reason"], "disk swap");
-    top.0.types("q");
-    assert_eq!(top.0.end().code(), 0);
+    top.quits();
 }
 
 #[test]
@@ -278,13 +279,12 @@ fn a_name_is_copied_byte_for_byte() {
         .qless()
         .args(["put".as_ref(), name, "K".as_ref()])
         .ok();
-    let mut top = Top::start(&redis.qless(), "--interval 100ms");
+    let mut top = Top::start(&redis.qless());
     top.shows("", "xff");
     top.0.types("y");
     top.0
         .until(|written| written.contains("\x1b]52;c;/w==\x07"));
-    top.0.types("q");
-    assert_eq!(top.0.end().code(), 0);
+    top.quits();
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn a_command_gets_the_password_of_the_address() {
     qless.run("put mail K --jid first").ok();
     let mut command = Qless::bare().command();
     command.args(["--redis", &url]);
-    let mut top = Top::with(command, "--interval 100ms");
+    let mut top = Top::with(command);
     top.shows("", "mail");
     top.0.types("P");
     top.0.until(|written| written.contains("why?"));
@@ -307,15 +307,14 @@ fn a_command_gets_the_password_of_the_address() {
     top.0.types("\n");
     let screen = top.shows("", "paused");
     assert!(!screen.contains("secret"), "{screen}");
-    top.0.types("q");
-    assert_eq!(top.0.end().code(), 0);
+    top.quits();
 }
 
 #[test]
 fn the_screen_starts_without_redis_and_heals() {
     let mut redis = night();
     redis.kill();
-    let mut top = Top::start(&redis.qless(), "--interval 100ms");
+    let mut top = Top::start(&redis.qless());
     top.shows("", "away, tried");
     top.shows("", "connect");
     redis.restart();
@@ -324,8 +323,7 @@ fn the_screen_starts_without_redis_and_heals() {
     redis.kill();
     top.shows("", "away, tried");
     top.shows("", "again");
-    top.0.types("q");
-    assert_eq!(top.0.end().code(), 0);
+    top.quits();
     let mut refused = redis.qless().command();
     refused.env("TERM", "xterm").args(["top", "--no-retry"]);
     assert_eq!(Terminal::typed(refused, 80, 24).end().code(), 6);
@@ -333,15 +331,13 @@ fn the_screen_starts_without_redis_and_heals() {
 
 #[test]
 fn without_a_terminal_it_says_what_to_use() {
-    let redis = Redis::start();
-    redis.qless().run("top").shows(expect![[r#"
+    Qless::bare().run("top").shows(expect![[r#"
         --- stderr
         error: `top` requires a terminal
         hint: `qless queues --watch -o ndjson` writes a line for each look
         --- exit 2
     "#]]);
     for word in ["dash", "dashboard", "ui", "monitor"] {
-        let hint = redis.qless().run(word).stderr();
-        assert!(hint.contains("qless top"), "{word}: {hint}");
+        Qless::bare().run(word).says("qless top");
     }
 }

@@ -39,6 +39,13 @@ fn pop(redis: &Redis) {
     until(|| redis.qless().run("pop q").code() == 0);
 }
 
+/// A server with the job `a` in the queue `q`.
+fn with_job() -> Redis {
+    let redis = Redis::start();
+    redis.qless().run("put q K --jid a").ok();
+    redis
+}
+
 /// Replaces the durations at the end of lines.
 fn without_times(text: &str) -> String {
     let line = |line: &str| match line.rsplit_once('\t') {
@@ -59,10 +66,9 @@ fn put_waits_for_its_job() {
     "#]]);
     let put = waiting(&redis, "put q K --jid k --wait --deadline 30s");
     pop(&redis);
-    redis
-        .qless()
-        .run("fail k --group oops --message 'it broke'")
-        .ok();
+    redis.session(expect![[r#"
+        $ qless fail k --group oops --message 'it broke' &>/dev/null
+    "#]]);
     put.end().shows(expect![[r#"
         k
         --- stderr
@@ -70,39 +76,53 @@ fn put_waits_for_its_job() {
         hint: `qless get k` shows the failure
         --- exit 8
     "#]]);
-    let at_once = redis.qless().run("put q K --jid l --wait=0.01s");
-    at_once.shows(expect![[r#"
+    redis.session(expect![[r#"
+        $ qless put q K --jid l --wait=0.01s
         l
         --- stderr
         error: the deadline passed: `l` is not complete
         hint: `qless explain l` shows why
         --- exit 124
+        $ qless put q K --wait=30s --deadline 0.01s &>/dev/null
+        --- exit 124
+        $ qless put q K --wait=0.01s --deadline 30s &>/dev/null
+        --- exit 124
     "#]]);
-    for both in ["--wait=30s --deadline 0.01s", "--wait=0.01s --deadline 30s"] {
-        let earlier = redis.qless().run(&format!("put q K {both}")).exits(124);
-        earlier.says("the deadline passed");
-    }
+    // The hint names a command that accepts a cancelled job.
+    let put = waiting(&redis, "put q K --jid a --wait=30s");
+    until(|| redis.qless().run("cancel a").code() == 0);
+    put.end().shows(expect![[r#"
+        a
+        --- stderr
+        error: `a` was cancelled
+        hint: `qless wait --allow-gone a` accepts that
+        --- exit 8
+    "#]]);
+    redis.qless().run("wait a --allow-gone").exits(0);
 }
 
 #[test]
 fn put_from_waits_for_all_lines() {
     let redis = Redis::start();
-    let line = |jid: &str| format!("{{\"queue\":\"q\",\"klass\":\"K\",\"jid\":\"{jid}\"}}\n");
-    let file = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(file.path(), line("a") + &line("b")).unwrap();
-    let path = file.path().to_str().unwrap();
-    let put = waiting(&redis, &format!("put --from {path} --if-absent --wait=30s"));
-    redis.qless().run("pop q --count 2").ok();
-    redis.qless().run("complete a").ok();
-    redis.qless().run("complete b").ok();
-    assert_eq!(put.end().code(), 0);
-    redis.qless().run("cancel a b --yes").exits(5);
+    let put = |jids: [&str; 2]| {
+        let file = redis.socket().with_file_name("jobs");
+        let lines = jids.map(|jid| format!("{{\"jid\":\"{jid}\"}}\n"));
+        std::fs::write(&file, lines.concat()).unwrap();
+        let line = format!("put q K --from {} --if-absent --wait=30s", file.display());
+        waiting(&redis, &line)
+    };
+    let both = put(["a", "b"]);
+    redis.session(expect![[r#"
+        $ qless pop q --count 2 &>/dev/null
+        $ qless complete a &>/dev/null
+        $ qless complete b &>/dev/null
+    "#]]);
+    both.end().exits(0);
     redis.qless().run("put q K --jid c").ok();
-    std::fs::write(file.path(), line("b") + &line("c")).unwrap();
-    let put = waiting(&redis, &format!("put --from {path} --if-absent --wait=30s"));
+    let failing = put(["b", "c"]);
     pop(&redis);
     redis.qless().run("fail c --group g --message m").ok();
-    put.end().exits(8);
+    failing.end().exits(8);
 }
 
 #[test]
@@ -114,14 +134,15 @@ fn jobs_that_have_ended_already_count_immediately() {
             .run(&format!("put q K --jid {jid} --tag t"))
             .ok();
     }
-    redis.qless().run("pop q --count 2").ok();
-    redis.qless().run("complete a").ok();
-    redis.qless().run("fail b --group g --message m").ok();
-    let run = |line: &str| redis.qless().run(line);
-    run("wait a").exits(0);
-    run("wait a b c --any").exits(0);
-    run("wait b c --any --deadline 0.05s").exits(124);
-    redis.qless().session(expect![[r#"
+    // With `--require-match`, a wrong tag in a script does not mean that all is done.
+    redis.session(expect![[r#"
+        $ qless pop q --count 2 &>/dev/null
+        $ qless complete a &>/dev/null
+        $ qless fail b --group g --message m &>/dev/null
+        $ qless wait a &>/dev/null
+        $ qless wait a b c --any &>/dev/null
+        $ qless wait b c --any --deadline 0.05s &>/dev/null
+        --- exit 124
         $ qless wait b --any
         b	failed	0s
         --- stderr
@@ -150,33 +171,38 @@ fn jobs_that_have_ended_already_count_immediately() {
         $ qless wait --tag none
         --- stderr
         no job matches: nothing to wait for
-    "#]]);
-    // A wrong tag in a script must not mean that all is done.
-    run("wait --tag none --require-match").shows(expect![[r#"
+        $ qless wait --tag none --require-match
         --- stderr
         error: no job matches: nothing to wait for
         --- exit 4
+        $ printf 'a\n' | qless wait - &>/dev/null
+        $ qless --read-only wait a &>/dev/null
+        $ qless wait a -o raw &>/dev/null
+        --- exit 2
+        $ qless wait &>/dev/null
+        --- exit 2
     "#]]);
-    redis.qless().input("a\n").run("wait -").exits(0);
-    run("--read-only wait a").exits(0);
-    run("wait a -o raw").exits(2);
-    run("wait").exits(2);
 }
 
 /// However short the deadline: the jobs are read once.
 #[test]
 fn a_deadline_that_is_over_does_not_hide_what_has_happened() {
     let redis = Redis::start();
-    let run = |line: &str| redis.qless().run(line);
-    run("put q K --jid a").ok();
-    run("put q K --jid b").ok();
-    pop(&redis);
-    run("complete a").ok();
+    redis.session(expect![[r#"
+        $ qless put q K --jid a &>/dev/null
+        $ qless put q K --jid b &>/dev/null
+        $ qless pop q &>/dev/null
+        $ qless complete a &>/dev/null
+    "#]]);
     for deadline in ["0", "1ms"] {
-        run(&format!("wait a --deadline {deadline}")).ok();
-        run(&format!("wait nope --deadline {deadline}")).exits(4);
-        run(&format!("wait --queue nope --deadline {deadline}")).exits(4);
-        run(&format!("wait b --deadline {deadline}")).shows(expect![[r#"
+        let run = |line: &str| {
+            let line = format!("wait {line} --deadline {deadline}");
+            redis.qless().run(&line)
+        };
+        run("a").ok();
+        run("nope").exits(4);
+        run("--queue nope").exits(4);
+        run("b").shows(expect![[r#"
             --- stderr
             error: the deadline passed: `b` is not complete
             hint: `qless explain b` shows why
@@ -188,17 +214,24 @@ fn a_deadline_that_is_over_does_not_hide_what_has_happened() {
 #[test]
 fn each_format_has_each_job() {
     let redis = Redis::start();
-    redis.qless().run("put q K --jid a").ok();
-    redis.qless().run("put q K --jid b").ok();
-    pop(&redis);
-    redis.qless().run("complete a").ok();
-    let run = |line: &str| redis.qless().run(line).exits(124);
-    expect![[r#"
-        a	complete	TIME
-    "#]]
-    .assert_eq(&without_times(&run("wait a b --deadline 0.1s").stdout()));
-    assert_eq!(run("wait a b --deadline 0.1s -o jid").stdout(), "a\n");
-    let ran = run("wait a b --deadline 0.1s -o json");
+    redis.session(expect![[r#"
+        $ qless put q K --jid a &>/dev/null
+        $ qless put q K --jid b &>/dev/null
+        $ qless pop q &>/dev/null
+        $ qless complete a &>/dev/null
+        $ qless wait a b --deadline 0.1s -o jid
+        a
+        --- stderr
+        error: the deadline of 0.1s passed: 1 of 2 jobs are complete
+        hint: `qless explain b` shows why
+        --- exit 124
+    "#]]);
+    let run = |format: &str| {
+        let line = format!("wait a b --deadline 0.1s -o {format}");
+        redis.qless().run(&line).exits(124)
+    };
+    assert_eq!(without_times(&run("tsv").stdout()), "a\tcomplete\tTIME\n");
+    let ran = run("json");
     assert_eq!(ran.stderr(), "");
     let mut doc: serde_json::Value = serde_json::from_str(&ran.stdout()).unwrap();
     doc["elapsed_s"] = 0.into();
@@ -206,21 +239,23 @@ fn each_format_has_each_job() {
     expect![[r#"
         {"kind":"wait","v":1,"outcome":"deadline","for":"complete","jobs":2,"reached":1,"pending":1,"elapsed_s":0,"items":[{"jid":"a","state":"complete","result":"complete","elapsed_s":0},{"jid":"b","state":"waiting","result":"pending","elapsed_s":null}]}
     "#]].assert_eq(&format!("{doc}\n"));
-    let lines = run("wait a b --deadline 0.1s -o ndjson").stdout();
+    let lines = run("ndjson").stdout();
     let lines: Vec<serde_json::Value> = lines
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
+    let results = [
+        &lines[0]["result"],
+        &lines[1]["result"],
+        &lines[2]["summary"]["outcome"],
+    ];
+    assert_eq!(results, ["complete", "pending", "deadline"]);
     assert_eq!(lines.len(), 3);
-    assert_eq!(lines[0]["result"], "complete");
-    assert_eq!(lines[1]["result"], "pending");
-    assert_eq!(lines[2]["summary"]["outcome"], "deadline");
 }
 
 #[test]
 fn a_cancelled_job_ends_the_wait() {
-    let redis = Redis::start();
-    redis.qless().run("put q K --jid a").ok();
+    let redis = with_job();
     redis.qless().run("put q K --jid b").ok();
     let wait = waiting(&redis, "wait a b");
     redis.qless().run("cancel b").ok();
@@ -252,24 +287,20 @@ fn a_job_that_expires_as_soon_as_it_is_complete_counts() {
 
 #[test]
 fn a_job_that_vanishes_without_an_event_is_gone() {
-    let redis = Redis::start();
-    redis.qless().run("put q K --jid a").ok();
+    let redis = with_job();
     let before = redis.scripts_run();
     let both = ["wait a", "wait a --allow-gone"].map(|line| redis.qless().start(line));
     // Both have read the job.
     until(|| redis.subscribers() == 2 && redis.scripts_run() >= before + 2);
     redis.send(&["DEL", "ql:j:a"]);
     let [strict, lenient] = both;
-    strict
-        .end()
-        .shows(expect![[r#"
+    strict.end().shows(expect![[r#"
         a	gone	2s
         --- stderr
         error: `a` does not exist any more: cancelled, or complete and expired
         hint: `--allow-gone` accepts that
         --- exit 8
-    "#]])
-        .exits(8);
+    "#]]);
     lenient.end().exits(0);
 }
 
@@ -289,8 +320,7 @@ fn a_job_that_the_server_lost_is_not_called_cancelled() {
         (flush, "was flushed"),
     ] {
         for line in ["wait a --deadline 30s", "put q K --jid b --wait=30s"] {
-            let mut redis = Redis::start();
-            redis.qless().run("put q K --jid a").ok();
+            let mut redis = with_job();
             let jid = if line.starts_with("put") { "b" } else { "a" };
             let wait = waiting(&redis, line);
             until(|| redis.send(&["EXISTS", &format!("ql:j:{jid}")]) == redis::Value::Int(1));
@@ -307,26 +337,10 @@ fn a_job_that_the_server_lost_is_not_called_cancelled() {
     }
 }
 
-#[test]
-fn the_hint_of_put_names_a_command_that_accepts_a_cancelled_job() {
-    let redis = Redis::start();
-    let put = waiting(&redis, "put q K --jid a --wait=30s");
-    until(|| redis.qless().run("cancel a").code() == 0);
-    put.end().shows(expect![[r#"
-        a
-        --- stderr
-        error: `a` was cancelled
-        hint: `qless wait --allow-gone a` accepts that
-        --- exit 8
-    "#]]);
-    redis.qless().run("wait a --allow-gone").exits(0);
-}
-
 /// A job may run and end between two reads.
 #[test]
 fn a_state_that_was_passed_through_counts() {
-    let redis = Redis::start();
-    redis.qless().run("put q K --jid a").ok();
+    let redis = with_job();
     let wait = reading(&redis, "wait a --for running --deadline 30s");
     redis.calls([
         (5.0, vec!["pop", "q", "w", "1"]),
@@ -346,8 +360,7 @@ fn a_state_that_was_passed_through_counts() {
 /// `complete` with a next queue is no end.
 #[test]
 fn a_job_that_advances_is_waited_for() {
-    let redis = Redis::start();
-    redis.qless().run("put q K --jid a").ok();
+    let redis = with_job();
     let mut wait = waiting(&redis, "wait a --deadline 30s");
     pop(&redis);
     redis.qless().run("complete a --next q").ok();
@@ -359,8 +372,7 @@ fn a_job_that_advances_is_waited_for() {
 
 #[test]
 fn a_lost_connection_is_opened_again() {
-    let redis = Redis::start();
-    redis.qless().run("put q K --jid a").ok();
+    let redis = with_job();
     pop(&redis);
     let wait = waiting(&redis, "wait a --deadline 30s");
     for kind in ["pubsub", "normal"] {
@@ -372,8 +384,7 @@ fn a_lost_connection_is_opened_again() {
 
 #[test]
 fn a_server_that_does_not_come_back_ends_the_wait() {
-    let mut redis = Redis::start();
-    redis.qless().run("put q K --jid a").ok();
+    let mut redis = with_job();
     let wait = waiting(&redis, "wait a --timeout 1s");
     redis.kill();
     wait.end().exits(6);
@@ -386,8 +397,7 @@ fn a_server_that_is_gone_at_the_deadline_is_named() {
         ("wait a --deadline 5s", 1),
         ("put q K --jid b --wait=5s", 3),
     ] {
-        let mut redis = Redis::start();
-        redis.qless().run("put q K --jid a").ok();
+        let mut redis = with_job();
         let before = redis.scripts_run();
         let wait = waiting(&redis, line);
         until(|| redis.scripts_run() >= before + calls);
@@ -400,8 +410,7 @@ fn a_server_that_is_gone_at_the_deadline_is_named() {
 
 #[test]
 fn a_server_that_is_frozen_at_the_deadline_is_named() {
-    let redis = Redis::start();
-    redis.qless().run("put q K --jid a").ok();
+    let redis = with_job();
     let wait = reading(&redis, "wait a --deadline 4s -o json");
     redis.freeze();
     let ran = wait.end().exits(124);
@@ -410,23 +419,22 @@ fn a_server_that_is_frozen_at_the_deadline_is_named() {
     assert!(doc["silent_s"].as_f64() >= Some(1.0), "{doc}");
 }
 
+/// A user with these rights, and the binary as this user.
+fn poor_user(redis: &Redis, rules: &str) -> Qless {
+    let line = words(&format!("ACL SETUSER poor on >p ~ql:* {rules}"));
+    redis.send(&line.iter().map(String::as_str).collect::<Vec<_>>());
+    Qless::bare()
+        .env("QLESS_REDIS_URL", redis.url() + "?user=poor")
+        .env("QLESS_REDIS_PASSWORD", "p")
+}
+
 #[test]
 fn a_deadline_says_nothing_about_a_server_that_replies() {
-    let redis = Redis::start();
-    redis.qless().run("put q K --jid a").ok();
-    let user = |rules: &str| {
-        let line = words(&format!("ACL SETUSER poor {rules}"));
-        redis.send(&line.iter().map(String::as_str).collect::<Vec<_>>());
-    };
-    user("on >p ~ql:* &* +@all");
-    let url = redis.url() + "?user=poor";
-    let poor = Qless::bare()
-        .env("QLESS_REDIS_URL", url)
-        .env("QLESS_REDIS_PASSWORD", "p");
-    let wait = poor.start("wait a --deadline 4s");
+    let redis = with_job();
+    let wait = poor_user(&redis, "&* +@all").start("wait a --deadline 4s");
     until(|| redis.subscribers() == 1);
     // The server closes the subscription, and refuses the next one. Reads go on.
-    user("resetchannels");
+    poor_user(&redis, "resetchannels");
     let error = wait.end().exits(124).stderr();
     assert!(error.contains("`a` is not complete\n"), "{error}");
 }
@@ -434,14 +442,9 @@ fn a_deadline_says_nothing_about_a_server_that_replies() {
 #[test]
 fn a_user_who_may_not_subscribe_reads_again_and_again() {
     let redis = Redis::start();
-    let rules = "ACL SETUSER poor on >p ~ql:* resetchannels +@all";
-    redis.send(&words(rules).iter().map(String::as_str).collect::<Vec<_>>());
+    let poor = poor_user(&redis, "resetchannels +@all");
     redis.qless().run("put q K --jid a").ok();
     pop(&redis);
-    let url = redis.url() + "?user=poor";
-    let poor = Qless::bare()
-        .env("QLESS_REDIS_URL", url)
-        .env("QLESS_REDIS_PASSWORD", "p");
     let wait = poor.start("wait a --deadline 30s");
     redis.qless().run("complete a").ok();
     wait.end().exits(0);
@@ -449,8 +452,7 @@ fn a_user_who_may_not_subscribe_reads_again_and_again() {
 
 #[test]
 fn signals_end_the_wait() {
-    let redis = Redis::start();
-    redis.qless().run("put q K --jid a").ok();
+    let redis = with_job();
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         let wait = waiting(&redis, "wait a");
         wait.signal(signal);
@@ -464,8 +466,7 @@ fn signals_end_the_wait() {
 
 #[test]
 fn a_frozen_server_does_not_delay_the_end() {
-    let redis = Redis::start();
-    redis.qless().run("put q K --jid a").ok();
+    let redis = with_job();
     let late = waiting(&redis, "wait a --deadline 1s");
     let stopped = redis.qless().start("wait a");
     until(|| redis.subscribers() == 2);
@@ -481,8 +482,7 @@ fn a_frozen_server_does_not_delay_the_end() {
 #[test]
 fn the_deadline_ends_the_search_for_the_jobs_to_wait_for() {
     let redis = Redis::start();
-    let put = |n: usize| format!("put me q{n} j{n} K {{}} 0");
-    redis.calls((0..3000).map(|n| (0.0, put(n).split(' ').map(str::to_owned).collect())));
+    redis.calls((0..3000).map(|n| (0.0, words(&format!("put me q{n} j{n} K {{}} 0")))));
     let queues: String = (0..3000).map(|n| format!(" --queue q{n}")).collect();
     let ran = redis.qless().run(&format!("wait --deadline 1ms{queues}"));
     ran.shows(expect![[r#"
@@ -496,31 +496,25 @@ fn the_deadline_ends_the_search_for_the_jobs_to_wait_for() {
 #[test]
 fn many_jobs_take_one_subscription() {
     let redis = Redis::start();
-    let jids: Vec<String> = (0..2_000).map(|at| format!("j{at}")).collect();
-    redis.calls(jids.iter().map(|jid| {
-        let words = ["put", "me", "q", jid, "K", "{}", "0"];
-        (1.0, words.map(str::to_owned).to_vec())
-    }));
-    let list = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(list.path(), jids.join("\n")).unwrap();
-    let wait = waiting(
-        &redis,
-        &format!("wait @{} --deadline 60s", list.path().display()),
-    );
-    redis.calls((0..20).map(|_| (2.0, ["pop", "q", "w", "100"].map(str::to_owned).to_vec())));
+    let calls = |count: usize, call: &dyn Fn(usize) -> String| {
+        redis.calls((0..count).map(|at| (1.0, words(&call(at)))));
+    };
+    calls(2_000, &|at| format!("put me q j{at} K {{}} 0"));
+    let list = redis.socket().with_file_name("jids");
+    let jids: String = (0..2_000).map(|at| format!("j{at}\n")).collect();
+    std::fs::write(&list, jids).unwrap();
+    let line = format!("wait @{} --deadline 60s", list.display());
+    let wait = waiting(&redis, &line);
+    calls(20, &|_| "pop q w 100".into());
     assert_eq!(redis.subscribers(), 1);
-    redis.calls(jids.iter().map(|jid| {
-        let words = ["complete", jid, "w", "q", "{}"];
-        (3.0, words.map(str::to_owned).to_vec())
-    }));
+    calls(2_000, &|at| format!("complete j{at} w q {{}}"));
     let ran = wait.end().exits(0);
     assert_eq!(ran.stdout().lines().count(), 2_000);
 }
 
 #[test]
 fn a_terminal_shows_each_pending_job() {
-    let redis = Redis::start();
-    redis.qless().run("put q K --jid a").ok();
+    let redis = with_job();
     let mut command = redis.qless().command();
     command.args(["wait", "a"]).env("TERM", "xterm");
     let screen = Terminal::start(command, 80, 24);

@@ -76,19 +76,20 @@ fn a_frame_follows_the_size_of_the_terminal() {
 }
 
 #[test]
-fn every_reading_command_can_be_watched() {
+fn every_reading_command_can_be_watched_and_changes_nothing() {
     let redis = Redis::start();
-    redis.ok(100, "put mail K --jid a");
+    redis.ok(100, "put mail K --jid a --delay 10s");
+    redis.ok(100, "recur put mail R --every 1m");
+    let before = redis.dump();
     for line in ["queues", "jobs", "workers", "failed", "track", "stats mail"] {
-        let screen = watching(&redis.at(100), &format!("{line} --watch"), 80, 24);
-        let written = screen.until(|written| written.contains("\x1b[J"));
-        assert!(
-            written.contains(&format!("qless {}", &line[..4])),
-            "{written}"
-        );
+        let screen = watching(&redis.at(9000), &format!("{line} --watch=0.5s"), 80, 24);
+        let written = screen.until(|written| frames(written).len() > 1);
+        let head = format!("qless {}", &line[..4]);
+        assert!(written.contains(&head), "{written}");
         screen.signal("-INT");
-        assert_eq!(screen.end().code(), 0, "{line}");
+        screen.end().exits(0);
     }
+    assert_eq!(redis.dump(), before);
 }
 
 #[test]
@@ -173,53 +174,39 @@ fn ndjson_is_a_document_for_each_tick() {
 }
 
 #[test]
-fn watching_changes_nothing() {
-    let redis = Redis::start();
-    redis.ok(100, "put mail K --jid a --delay 10s");
-    redis.ok(100, "recur put mail R --every 1m");
-    let before = redis.dump();
-    for line in ["queues", "jobs", "workers", "failed", "track", "stats mail"] {
-        let screen = watching(&redis.at(9000), &format!("{line} --watch=0.5s"), 80, 24);
-        screen.until(|written| frames(written).len() > 1);
-        screen.signal("-INT");
-        screen.end();
-    }
-    assert_eq!(redis.dump(), before);
-}
-
-#[test]
 fn watching_a_writing_command_is_a_usage_error() {
-    let redis = Redis::start();
-    let run = |line: &str| redis.at(100).run(line);
-    run("queues --watch").shows(expect![[r#"
+    Redis::start().session(expect![[r#"
+        100 $ qless queues --watch
         --- stderr
         error: `--watch` requires a terminal
         hint: `-o ndjson` writes a document for each tick, also without a terminal
         --- exit 2
-    "#]]);
-    run("jobs --watch -o jid").shows(expect![[r#"
+        100 $ qless jobs --watch -o jid
         --- stderr
         error: `--watch` cannot be used with `-o jid`
         hint: `-o ndjson` writes a document for each tick, also without a terminal
         --- exit 2
-    "#]]);
-    run("queues --watch=0.4s -o ndjson --quiet").exits(2);
-    run("queues --watch=soon").shows(expect![[r#"
+        100 $ qless queues --watch=0.4s -o ndjson --quiet &>/dev/null
+        --- exit 2
+        100 $ qless queues --watch=soon
         --- stderr
         error: `--watch` expects a duration such as `90s`, `15m` or `2h`, not `soon`
         --- exit 2
-    "#]]);
-    run("failed --all-groups --retry-all --watch -o ndjson --yes").exits(2);
-    run("track a --watch").shows(expect![[r#"
+        100 $ qless failed --all-groups --retry-all --watch -o ndjson --yes &>/dev/null
+        --- exit 2
+        100 $ qless track a --watch
         --- stderr
         error: `--watch` repeats only commands that change nothing
         --- exit 2
+        100 $ qless get - --watch -o ndjson
+        --- stderr
+        {"kind":"error","v":1,"code":"usage","exit":2,"message":"`--watch` cannot read jids from stdin again","hint":"name the jids, or a file of them: `@FILE`","jid":null}
+        --- exit 2
+        100 $ qless queues nobody --watch -o ndjson &>/dev/null
+        --- exit 4
+        100 $ qless queues --redis unix:///nonexistent/s --watch -o ndjson &>/dev/null
+        --- exit 6
     "#]]);
-    run("queues nobody --watch -o ndjson").exits(4);
-    Qless::bare()
-        .env("QLESS_REDIS_URL", "unix:///nonexistent/s")
-        .run("queues --watch -o ndjson")
-        .exits(6);
 }
 
 #[test]
@@ -262,10 +249,4 @@ fn a_job_can_be_watched() {
     let ran = screen.end();
     assert_eq!(ran.code(), 4);
     assert!(ran.stdout().contains("job `a` does not exist"));
-    redis.session(expect![[r#"
-        160 $ qless get - --watch -o ndjson
-        --- stderr
-        {"kind":"error","v":1,"code":"usage","exit":2,"message":"`--watch` cannot read jids from stdin again","hint":"name the jids, or a file of them: `@FILE`","jid":null}
-        --- exit 2
-    "#]]);
 }

@@ -21,7 +21,7 @@ use crate::support::listening::Listening;
 use crate::support::proxy::listen;
 use crate::support::qless::Qless;
 use crate::support::redis::Redis;
-use crate::support::text::Shows;
+use crate::support::text::{Shows, rows, words};
 
 /// The header of a browser that sends a form of this page.
 const OWN: &str = "Sec-Fetch-Site: same-origin\r\n";
@@ -46,6 +46,23 @@ fn filled() -> Redis {
     redis
 }
 
+/// A config file in which URL stands for the address of the server.
+fn home(redis: &Redis, contexts: &str) -> ConfigHome {
+    ConfigHome::new(&contexts.replace("URL", &format!("{:?}", redis.url())))
+}
+
+/// Two contexts of the server: `prod`, and `staging` with a prefix of its own.
+fn prod_and_staging(redis: &Redis) -> ConfigHome {
+    home(
+        redis,
+        "[context.prod]\nredis = URL\n[context.staging]\nredis = URL\nprefix = \"other:\"\n",
+    )
+}
+
+fn state_of(redis: &Redis, jid: &str) -> String {
+    redis.qless().run(&format!("get {jid} --field state")).ok()
+}
+
 struct Web(Listening);
 
 impl Web {
@@ -61,6 +78,11 @@ impl Web {
         let (status, body) = self.0.get(path, "localhost");
         assert_eq!(status, 200, "{path}: {body}");
         body
+    }
+
+    /// What a reader sees of a page.
+    fn text(&self, path: &str) -> String {
+        text_of(&self.page(path))
     }
 
     fn status(&self, path: &str) -> u16 {
@@ -80,6 +102,12 @@ impl Web {
         (status, to.unwrap_or_default().to_owned(), text_of(&body))
     }
 
+    /// Sends the form of a change, with its token and more values.
+    fn confirm(&self, path: &str, more: &str) -> (u16, String, String) {
+        let form = format!("token={}{more}", self.token(path));
+        self.post(path, OWN, &form)
+    }
+
     /// The token of a form.
     fn token(&self, path: &str) -> String {
         let found = Regex::new("name=\"token\" value=\"([^\"]*)\"").unwrap();
@@ -95,87 +123,59 @@ fn text_of(page: &str) -> String {
     let main = main.split_once('>').map_or(main, |(_, rest)| rest);
     let block =
         Regex::new("</?(h1|h2|p|li|tr|div|pre|section|dd|label|form|button|thead)[^>]*>").unwrap();
+    let cell = Regex::new("</t[dh]>").unwrap();
     let tag = Regex::new("<[^>]*>").unwrap();
-    let lines = block
-        .replace_all(main, "\n")
-        .replace("</td>", " ")
-        .replace("</th>", " ");
-    let text = tag.replace_all(&lines, "").into_owned();
+    let lines = block.replace_all(main, "\n");
+    let text = tag
+        .replace_all(&cell.replace_all(&lines, " "), "")
+        .into_owned();
     let text = text
         .replace("&lt;", "<")
         .replace("&gt;", ">")
         .replace("&quot;", "\"")
         .replace("&amp;", "&");
-    let lines = text
-        .lines()
-        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
-    lines
-        .filter(|line| !line.is_empty())
-        .collect::<Vec<_>>()
-        .join("\n")
+    let lines = text.lines().map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        words.join(" ")
+    });
+    let lines: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
+    lines.join("\n")
 }
 
 #[test]
 fn every_page_says_first_how_things_stand() {
     let redis = filled();
     let web = Web::start(&redis, "--hide-data");
-    let titles: Vec<String> = [
-        "/",
-        "/queues",
-        "/queues/mail",
-        "/queues/mail/graph",
-        "/jobs",
-        "/jobs?queue=mail&state=waiting",
-        "/jobs?queue=nope",
-        "/jobs?older-than=x",
-        "/jobs/first",
-        "/jobs/index",
-        "/jobs/index/graph",
-        "/jobs/daily",
-        "/failed",
-        "/failed/upload%2Ferror",
-        "/workers",
-        "/workers/mx-1",
-        "/recurring",
-        "/limits",
-    ]
-    .iter()
-    .map(|path| {
-        let page = web.page(path);
-        let text = text_of(&page);
-        let heading = text.lines().find(|line| !line.contains(" / "));
-        let heading = Regex::new(r"\d+[smh] ago|for \d+s")
-            .unwrap()
-            .replace_all(heading.unwrap(), "…")
-            .into_owned();
-        format!("{path}  {heading}")
-    })
-    .collect();
-    (titles.join("\n") + "\n").shows(expect![[r#"
-        /  1 job has failed, and images is paused.
-        /queues  4 queues
-        /queues/mail  Workers can take jobs from mail.
-        /queues/mail/graph  What jobs of mail hang on.
-        /jobs  4 jobs
-        /jobs?queue=mail&state=waiting  1 job
-        /jobs?queue=nope  Jobs
-        /jobs?older-than=x  Jobs
-        /jobs/first  Mail::Welcome in mail failed ….
-        /jobs/index  Index in index waits for another job.
-        /jobs/index/graph  What index hangs on.
-        /jobs/daily  Daily is put into reports every 1h.
-        /failed  1 job has failed in 1 group
-        /failed/upload%2Ferror  1 job has failed: upload/error
-        /workers  1 worker
-        /workers/mx-1  mx-1 was seen …, holds no job.
-        /recurring  1 recurring job, 1 due
-        /limits  1 throttle
-    "#]]);
-    assert!(
-        !web.page("/jobs").contains("9007199254740993"),
-        "--hide-data"
-    );
-    assert!(web.page("/jobs/first").contains("9007199254740993"));
+    let age = Regex::new(r"\d+[smh] ago|for \d+s").unwrap();
+    for (path, expected) in rows(
+        "
+        / | 1 job has failed, and images is paused.
+        /queues | 4 queues
+        /queues/mail | Workers can take jobs from mail.
+        /queues/mail/graph | What jobs of mail hang on.
+        /jobs | 4 jobs
+        /jobs?queue=mail&state=waiting | 1 job
+        /jobs?queue=nope | Jobs
+        /jobs?older-than=x | Jobs
+        /jobs/first | Mail::Welcome in mail failed ….
+        /jobs/index | Index in index waits for another job.
+        /jobs/index/graph | What index hangs on.
+        /jobs/daily | Daily is put into reports every 1h.
+        /failed | 1 job has failed in 1 group
+        /failed/upload%2Ferror | 1 job has failed: upload/error
+        /workers | 1 worker
+        /workers/mx-1 | mx-1 was seen …, holds no job.
+        /recurring | 1 recurring job, 1 due
+        /limits | 1 throttle
+    ",
+    ) {
+        let text = web.text(path);
+        let heading = text.lines().find(|line| !line.contains(" / ")).unwrap();
+        assert_eq!(age.replace_all(heading, "…"), expected, "{path}");
+    }
+    let number = "9007199254740993";
+    assert!(!web.page("/jobs").contains(number), "--hide-data");
+    assert!(web.page("/jobs/first").contains(number));
     assert_eq!(web.0.end(Signal::INT).code(), 130);
 }
 
@@ -183,42 +183,27 @@ fn every_page_says_first_how_things_stand() {
 fn what_is_not_there_is_a_page_with_the_right_status() {
     let redis = filled();
     let web = Web::start(&redis, "");
-    let mut answers = String::new();
-    for path in [
-        "/nope",
-        "/jobs/nope",
-        "/queues/nope",
-        "/failed/nope",
-        "/workers/nope",
-        "/api/v1/nope",
-        "/api/v1/jobs/nope",
-        "/api/v1/queues/nope",
-        "/?context=nope",
-        "/jobs/first/retry",
-        "//mail",
-        "/%2e%2e/",
-    ] {
+    for (path, expected) in rows(
+        r#"
+        /nope | There is no such page.
+        /jobs/nope | Job `nope` does not exist.
+        /queues/nope | Queue `nope` does not exist.
+        /failed/nope | No job has failed in group `nope`.
+        /workers/nope | No worker is called `nope`.
+        /api/v1/nope | {"kind":"error","v":1,"code":"not_found","exit":4,"message":"there is no such document","hint":null,"jid":null}
+        /api/v1/jobs/nope | {"kind":"error","v":1,"code":"not_found","exit":4,"message":"job `nope` does not exist","hint":null,"jid":"nope"}
+        /api/v1/queues/nope | {"kind":"error","v":1,"code":"not_found","exit":4,"message":"queue `nope` does not exist","hint":null,"jid":null}
+        /?context=nope | no such context is shown here
+        /jobs/first/retry | There is no such page.
+        //mail | There is no such page.
+        /%2e%2e/ | There is no such page.
+    "#,
+    ) {
         let (status, body) = web.0.get(path, "localhost");
         let said = text_of(&body);
-        answers.push_str(&format!(
-            "{path} {status} {}\n",
-            said.lines().next().unwrap_or_default()
-        ));
+        let first = said.lines().next().unwrap_or_default();
+        assert_eq!((status, first), (404, expected), "{path}");
     }
-    answers.shows(expect![[r#"
-        /nope 404 There is no such page.
-        /jobs/nope 404 Job `nope` does not exist.
-        /queues/nope 404 Queue `nope` does not exist.
-        /failed/nope 404 No job has failed in group `nope`.
-        /workers/nope 404 No worker is called `nope`.
-        /api/v1/nope 404 {"kind":"error","v":1,"code":"not_found","exit":4,"message":"there is no such document","hint":null,"jid":null}
-        /api/v1/jobs/nope 404 {"kind":"error","v":1,"code":"not_found","exit":4,"message":"job `nope` does not exist","hint":null,"jid":"nope"}
-        /api/v1/queues/nope 404 {"kind":"error","v":1,"code":"not_found","exit":4,"message":"queue `nope` does not exist","hint":null,"jid":null}
-        /?context=nope 404 no such context is shown here
-        /jobs/first/retry 404 There is no such page.
-        //mail 404 There is no such page.
-        /%2e%2e/ 404 There is no such page.
-    "#]]);
     assert_eq!(web.0.get("/", "evil.example").0, 421);
     let (status, head, _) = web.0.ask("GET /", "Host: localhost\r\n", "");
     assert_eq!(status, 200);
@@ -271,7 +256,7 @@ fn looking_is_all_unless_changes_are_allowed() {
     assert!(!web.page("/jobs/first").contains("/retry\""));
     assert_eq!(web.status("/jobs/first/retry"), 404);
     assert_eq!(web.post("/jobs/first/retry", OWN, "token=x").0, 404);
-    assert_eq!(redis.qless().run("get first --field state").ok(), "failed");
+    assert_eq!(state_of(&redis, "first"), "failed");
 }
 
 #[test]
@@ -279,12 +264,9 @@ fn a_change_is_confirmed_with_the_plan_of_the_command_line() {
     let redis = filled();
     let web = Web::start(&redis, "--allow-changes --interval 1ms");
     let path = "/failed/upload%2Ferror/retry";
-    let asked = text_of(&web.page(path)).replace(&redis.url(), "REDIS");
-    let asked = Regex::new(r"\d+s \d+s")
-        .unwrap()
-        .replace(&asked, "AGES")
-        .into_owned();
-    asked.shows(expect![[r#"
+    let asked = web.text(path).replace(&redis.url(), "REDIS");
+    let ages = Regex::new(r"\d+s \d+s").unwrap();
+    ages.replace(&asked, "AGES").shows(expect![[r#"
         ← back, and change nothing
         Retry all jobs of upload/error?
         Retry 1 failed job on REDIS
@@ -294,8 +276,7 @@ fn a_change_is_confirmed_with_the_plan_of_the_command_line() {
         would retry 1
         Retry
         Backqless failed --group=upload/error --retry-all"#]]);
-    let token = web.token(path);
-    let form = format!("token={token}");
+    let form = format!("token={}", web.token(path));
     // A page of another origin, a form of another process.
     for (headers, form) in [
         ("", form.as_str()),
@@ -307,125 +288,99 @@ fn a_change_is_confirmed_with_the_plan_of_the_command_line() {
     ] {
         assert_eq!(web.post(path, headers, form).0, 403, "{headers} {form}");
     }
-    assert_eq!(redis.qless().run("get first --field state").ok(), "failed");
+    assert_eq!(state_of(&redis, "first"), "failed");
     // A browser that sends no such header, but an origin.
     let (status, to, _) = web.post(path, "Origin: http://localhost\r\n", &form);
     assert_eq!(status, 303);
     assert!(to.starts_with("../../failed?did="), "{to}");
-    let after = web.page(&to.replace("../../", "/"));
-    assert!(text_of(&after).contains("1 retried"), "{after}");
-    assert_eq!(redis.qless().run("get first --field state").ok(), "waiting");
+    let after = web.text(&to.replace("../../", "/"));
+    assert!(after.contains("1 retried"), "{after}");
+    assert_eq!(state_of(&redis, "first"), "waiting");
     // Again: there is nothing to retry any more.
     let (status, _, text) = web.post(path, OWN, &form);
-    assert_eq!(
-        (status, text.lines().next()),
-        (404, Some("Nothing was changed.")),
-        "{text}"
-    );
+    let first = text.lines().next();
+    assert_eq!((status, first), (404, Some("Nothing was changed.")));
 }
 
 #[test]
 fn each_change_is_that_of_its_command() {
     let redis = filled();
-    redis
-        .qless()
-        .run("put mail Later {} --jid later --delay 1h")
-        .ok();
+    let qless = redis.qless();
+    qless.run("put mail Later {} --jid later --delay 1h").ok();
     let web = Web::start(&redis, "--allow-changes --interval 1ms");
-    let mut told = String::new();
-    for (path, value) in [
-        ("/jobs/second/priority", "value=-7"),
-        ("/jobs/second/tag", "value=vip"),
-        ("/jobs/second/track", ""),
-        ("/jobs/second/untrack", ""),
-        ("/jobs/later/promote", ""),
-        ("/jobs/second/cancel", ""),
-        ("/jobs/first/cancel", ""),
-        ("/jobs/second/priority", "value=high"),
-        ("/queues/mail/pause", "value=night"),
-        ("/queues/images/unpause", ""),
-        ("/failed/upload%2Ferror/cancel", ""),
-    ] {
-        let token = web.token("/queues/mail/pause");
+    let token = web.token("/queues/mail/pause");
+    for (change, expected) in rows(
+        "
+        /jobs/second/priority value=-7 | 303 JID OLD NEW, second 0 -7
+        /jobs/second/tag value=vip | 303 JID TAGS, second vip
+        /jobs/second/track | 303 Track: done., Queues / mail / second
+        /jobs/second/untrack | 303 Untrack: done., Queues / mail / second
+        /jobs/later/promote | 303 Run now: done., Queues / mail / later
+        /jobs/second/cancel | 303 JID, second
+        /jobs/first/cancel | 409 Nothing was changed., cannot cancel `first`: `index` waits for it
+        /jobs/second/priority value=high | 400 Nothing was changed., invalid value 'high' for '--to <N>': expects a whole number between -9007199254740992 and 9007199254740992
+        /queues/mail/pause value=night | 303 Pause: done., Queues / mail
+        /queues/images/unpause | 303 Unpause: done., Queues / images
+        /failed/upload%2Ferror/cancel | 303 0 cancelled, 1 failed, failed 1 `index` waits for it: first
+    ",
+    ) {
+        let (path, value) = change.split_once(' ').unwrap_or((change, ""));
         let (status, to, text) = web.post(path, OWN, &format!("token={token}&{value}"));
         let said = match status {
-            303 => text_of(&web.page(&to.replace("../../", "/"))),
+            303 => web.text(&to.replace("../../", "/")),
             _ => text,
         };
         let first: Vec<&str> = said.lines().take(2).collect();
-        told.push_str(&format!("{path} {value}: {status} {}\n", first.join(" | ")));
+        assert_eq!(format!("{status} {}", first.join(", ")), expected, "{change}");
     }
-    told.shows(expect![[r#"
-        /jobs/second/priority value=-7: 303 JID OLD NEW | second 0 -7
-        /jobs/second/tag value=vip: 303 JID TAGS | second vip
-        /jobs/second/track : 303 Track: done. | Queues / mail / second
-        /jobs/second/untrack : 303 Untrack: done. | Queues / mail / second
-        /jobs/later/promote : 303 Run now: done. | Queues / mail / later
-        /jobs/second/cancel : 303 JID | second
-        /jobs/first/cancel : 409 Nothing was changed. | cannot cancel `first`: `index` waits for it
-        /jobs/second/priority value=high: 400 Nothing was changed. | invalid value 'high' for '--to <N>': expects a whole number between -9007199254740992 and 9007199254740992
-        /queues/mail/pause value=night: 303 Pause: done. | Queues / mail
-        /queues/images/unpause : 303 Unpause: done. | Queues / images
-        /failed/upload%2Ferror/cancel : 303 0 cancelled, 1 failed | failed 1 `index` waits for it: first
+    qless.session(expect![[r#"
+        $ qless get later --field state
+        waiting
+        $ qless queues mail images -o json | jq -c '[.items[].paused_reason]'
+        ["night",null]
     "#]]);
-    assert_eq!(redis.qless().run("get later --field state").ok(), "waiting");
-    let queues = redis.qless().run("queues mail images -o json").json();
-    let paused = |at: usize| queues["items"][at]["paused_reason"].clone();
-    assert_eq!((paused(0), paused(1)), ("night".into(), Value::Null));
 }
 
 #[test]
 fn a_protected_context_asks_for_its_label_and_a_read_only_one_has_no_buttons() {
     let redis = filled();
-    let home = ConfigHome::new(&format!(
-        "[context.prod]\nredis = \"{url}\"\nlabel = \"PROD\"\nprotected = true\n\
-         [context.still]\nredis = \"{url}\"\nprefix = \"other:\"\nread-only = true\n",
-        url = redis.url()
-    ));
-    let web = Web::with(
-        &home.qless(),
+    let home = home(
         &redis,
-        "--allow-changes --interval 1ms --context prod --context still",
+        "[context.prod]\nredis = URL\nlabel = \"PROD\"\nprotected = true\n\
+         [context.still]\nredis = URL\nprefix = \"other:\"\nread-only = true\n",
     );
+    let flags = "--allow-changes --interval 1ms --context prod --context still";
+    let web = Web::with(&home.qless(), &redis, flags);
     let page = web.page("/jobs/first");
     assert!(page.contains("class=\"label bad\">PROD"), "{page}");
     assert!(page.contains("?context=still"), "{page}");
     let path = "/jobs/first/retry";
-    let token = web.token(path);
     for label in ["", "&label=prod", "&label=still"] {
-        let (status, _, text) = web.post(path, OWN, &format!("token={token}{label}"));
+        let (status, _, text) = web.confirm(path, label);
         assert_eq!(status, 403);
-        assert!(
-            text.contains("The label was not typed; nothing was changed."),
-            "{text}"
-        );
+        let refused = "The label was not typed; nothing was changed.";
+        assert!(text.contains(refused), "{text}");
     }
-    let (status, ..) = web.post(path, OWN, &format!("token={token}&label=PROD"));
-    assert_eq!(status, 303);
-    let state = home
-        .qless()
-        .run("get first --field state --context prod")
-        .ok();
-    assert_eq!(state, "waiting");
+    let token = web.token(path);
+    assert_eq!(web.confirm(path, "&label=PROD").0, 303);
+    let state = home.run("get first --field state --context prod");
+    assert_eq!(state.ok(), "waiting");
     // The other context: its own prefix, and no change.
     let page = web.page("/?context=still");
     assert!(page.contains("Nothing is here yet"), "{page}");
-    assert_eq!(web.status("/queues/mail/pause?context=still"), 404);
+    let path = "/queues/mail/pause?context=still";
+    assert_eq!(web.status(path), 404);
     let form = format!("token={token}");
-    assert_eq!(
-        web.post("/queues/mail/pause?context=still", OWN, &form).0,
-        404
-    );
+    assert_eq!(web.post(path, OWN, &form).0, 404);
 }
 
 #[test]
 fn the_page_starts_without_redis_and_heals() {
     let redis = Redis::start();
     let socket = redis.socket();
-    let beside = Redis::start();
     let elsewhere = socket.with_file_name("later.sock");
     let qless = Qless::bare().env("QLESS_REDIS_URL", format!("unix://{}", elsewhere.display()));
-    let web = Web::with(&qless, &beside, "--interval 50ms");
+    let web = Web::with(&qless, &redis, "--interval 50ms");
     let (status, body) = web.0.get("/", "localhost");
     assert_eq!(status, 503);
     let text = text_of(&body);
@@ -433,10 +388,9 @@ fn the_page_starts_without_redis_and_heals() {
     assert!(text.contains("connect"), "{text}");
     std::os::unix::fs::symlink(socket, &elsewhere).unwrap();
     assert!(web.0.until("/", 200).contains("Nothing is here yet"));
-    let refused = Qless::bare()
-        .env("QLESS_REDIS_URL", "unix:///no/socket")
-        .run("web --listen unix:never.sock --no-retry");
-    assert_eq!(refused.code(), 6);
+    let refused = Qless::bare().env("QLESS_REDIS_URL", "unix:///no/socket");
+    let line = "web --listen unix:never.sock --no-retry";
+    refused.run(line).exits(6);
 }
 
 #[test]
@@ -539,34 +493,27 @@ fn nothing_is_read_while_nobody_looks_and_ten_browsers_cost_what_one_does() {
     web.page("/");
     let before = redis.scripts_run();
     // Fifty times as long as a look stands.
-    let look_time = || std::thread::sleep(std::time::Duration::from_millis(50));
+    let look_time = || thread::sleep(Duration::from_millis(50));
     look_time();
     assert_eq!(redis.scripts_run(), before);
     let mut events = Events::of(&web);
     events.until("event: look", 3);
     drop(events);
     // The end of the stream is noticed at the next event.
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(20);
     let mut before = 0;
     while redis.scripts_run() != std::mem::replace(&mut before, redis.scripts_run()) {
-        assert!(std::time::Instant::now() < deadline, "reads go on");
+        assert!(Instant::now() < deadline, "reads go on");
         look_time();
     }
     drop(web);
     let read_all = |web: &Web| {
+        let api = "stats status queues queues/mail jobs/first failed workers".split(' ');
+        for name in api {
+            web.page(&format!("/api/v1/{name}"));
+        }
         for path in ["/", "/jobs/first", "/failed", "/metrics"] {
             web.page(path);
-        }
-        for name in [
-            "stats",
-            "status",
-            "queues",
-            "queues/mail",
-            "jobs/first",
-            "failed",
-            "workers",
-        ] {
-            web.page(&format!("/api/v1/{name}"));
         }
     };
     // All browsers come at once, to a listener that has read nothing.
@@ -654,19 +601,24 @@ fn values_of_the_query_that_decide_nothing_are_not_kept_apart() {
     let page = web.page("/jobs/first");
     let document = web.page("/api/v1/jobs/first");
     let before = redis.scripts_run();
-    for query in [
-        "x=1",
-        "x=2&x=3",
-        "state=failed",
-        "did=none",
-        "live=1",
-        "time=never",
+    for path in [
+        "/jobs/first?x=1",
+        "/jobs/first?x=2&x=3",
+        "/jobs/first?state=failed",
+        "/jobs/first?did=none",
+        "/jobs/first?live=1",
+        "/jobs/first?time=never",
+        "/jobs/%66irst",
     ] {
-        assert_eq!(web.page(&format!("/jobs/first?{query}")), page, "{query}");
+        assert_eq!(web.page(path), page, "{path}");
     }
-    assert_eq!(web.page("/jobs/%66irst"), page);
     assert_eq!(web.page("/api/v1/jobs/first?x=1"), document);
     assert_eq!(redis.scripts_run(), before);
+    // One value is not taken for two.
+    web.page("/jobs?klass=Index%00state%00failed");
+    let page = web.page("/jobs?klass=Index&state=failed");
+    let selected = "<option value=\"failed\" selected>";
+    assert!(page.contains(selected), "{page}");
 }
 
 #[test]
@@ -680,7 +632,7 @@ fn of_long_data_a_page_has_the_beginning() {
         .args(["put", "q", "K", &data, "--jid", "a"])
         .ok();
     let web = Web::start(&redis, "");
-    let text = text_of(&web.page("/jobs/a"));
+    let text = web.text("/jobs/a");
     assert!(text.contains("The beginning of 120,009 bytes."), "{text}");
     assert!(text.contains("{\n\"a\": [\n1,\n1,"), "{text:.900}");
     assert!(text.contains("Now\nNothing keeps it."), "{text:.900}");
@@ -725,19 +677,10 @@ fn a_client_that_reads_slowly_leaves_memory_for_others() {
 
 #[test]
 fn a_base_path_has_only_segments_that_browsers_keep() {
-    let redis = Redis::start();
     for path in ["/../x", "/a/./b", "/a/..", "/.", "a", "/a//b"] {
-        let refused =
-            redis
-                .qless()
-                .args(["web", "--listen", "unix:never.sock", "--base-path", path]);
-        let refused = refused.exits(2);
-        let expects = "error: `--base-path` expects a path such as `/qless`";
-        assert!(
-            refused.stderr().starts_with(expects),
-            "{path}: {}",
-            refused.stderr()
-        );
+        let line = format!("web --listen unix:never.sock --base-path {path}");
+        let refused = Qless::bare().run(&line).exits(2);
+        refused.says("error: `--base-path` expects a path such as `/qless`");
     }
 }
 
@@ -786,43 +729,42 @@ fn a_proxy_may_leave_its_path_and_the_history_survives_a_restart() {
     );
     assert!(page.contains("<path class=\"put\" d=\"M"), "{page}");
     web.0.end(Signal::INT);
-    std::fs::write(&history, "no history").unwrap();
-    let refused = redis.qless().run(&format!(
-        "web --listen unix:never.sock --history {}",
-        history.display()
-    ));
-    refused.shows(expect![[r#"
-        --- stderr
-        error: `DIR/history.json` is not a history
-        hint: name another file, or delete this one
-        --- exit 1
-    "#]]);
 }
 
 #[test]
 fn a_history_that_cannot_be_kept_is_an_error_at_the_start() {
-    let redis = filled();
-    let dir = redis.socket().with_file_name("");
-    let refused = |path: &str| {
-        let line = format!("web --listen unix:never.sock --history {path}");
-        let output = redis.qless().run(&line);
-        format!(
-            "{} {}",
-            output.code(),
-            output.stderr().replace(dir.to_str().unwrap(), "DIR/")
-        )
-    };
-    let endless = dir.join("endless");
-    let file = std::fs::File::create(&endless).unwrap();
-    file.set_len(1 << 40).unwrap();
-    let paths = [dir.join("missing/history"), dir.join("."), endless];
-    let said = paths.map(|path| refused(path.to_str().unwrap()));
-    said.concat().shows(expect![[r#"
-        1 error: cannot write `DIR/missing/history`: no such file or directory
+    let redis = Redis::start();
+    let beside = |name: &str| redis.socket().with_file_name(name);
+    std::fs::write(beside("text"), "no history").unwrap();
+    let endless = std::fs::File::create(beside("endless")).unwrap();
+    endless.set_len(1 << 40).unwrap();
+    redis.session(expect![[r#"
+        $ qless web --listen unix:never.sock --history DIR/missing/history
+        --- stderr
+        error: cannot write `DIR/missing/history`: no such file or directory
         hint: name a file in a directory that exists and that you may write to
-        1 error: cannot read `DIR/.`: is a directory
-        1 error: `DIR/endless` is not a history
+        --- exit 1
+        $ qless web --listen unix:never.sock --history DIR/.
+        --- stderr
+        error: cannot read `DIR/.`: is a directory
+        --- exit 1
+        $ qless web --listen unix:never.sock --history DIR/endless
+        --- stderr
+        error: `DIR/endless` is not a history
         hint: name another file, or delete this one
+        --- exit 1
+        $ qless web --listen unix:never.sock --history DIR/text
+        --- stderr
+        error: `DIR/text` is not a history
+        hint: name another file, or delete this one
+        --- exit 1
+    "#]]);
+    prod_and_staging(&redis).qless().session(expect![[r#"
+        $ qless web --listen unix:never.sock --history kept.json --context prod --context staging
+        --- stderr
+        error: `--history` keeps what was counted of one context only
+        hint: leave it out, or name one context
+        --- exit 2
     "#]]);
 }
 
@@ -842,22 +784,6 @@ fn a_page_of_the_last_look_does_not_wait_for_another_that_reads() {
         assert_eq!(search.join().unwrap(), 200);
         assert!(is_searching);
     });
-}
-
-#[test]
-fn a_history_is_that_of_one_context() {
-    let redis = filled();
-    let home = ConfigHome::new(&format!(
-        "[context.one]\nredis = \"{url}\"\n[context.other]\nredis = \"{url}\"\nprefix = \"other:\"\n",
-        url = redis.url()
-    ));
-    let line = "web --listen unix:never.sock --history kept.json --context one --context other";
-    home.qless().run(line).shows(expect![[r#"
-        --- stderr
-        error: `--history` keeps what was counted of one context only
-        hint: leave it out, or name one context
-        --- exit 2
-    "#]]);
 }
 
 #[test]
@@ -899,7 +825,7 @@ fn hostile_names_are_text_and_lead_to_their_pages() {
             if page == "/queues" {
                 // Its figures lead to its own jobs.
                 let jobs = waiting.captures(&found).unwrap()[1].replace("&amp;", "&");
-                let jobs = text_of(&web.page(&format!("/{jobs}")));
+                let jobs = web.text(&format!("/{jobs}"));
                 assert!(jobs.starts_with("1 job\n"), "{link}: {jobs}");
             }
         }
@@ -935,18 +861,11 @@ fn drawn_texts(page: &str) -> Vec<String> {
 fn a_life_and_a_story_tell_each_thing_once_with_its_cause() {
     let redis = Redis::start();
     let worker = "mx-1-qless-1.0.0-x8-220-3fa9";
-    for (at, line) in [
-        (1000, "put images Photo::Upload {} --jid photo".to_owned()),
-        (1002, format!("pop images --worker {worker}")),
-        (1014, format!("retry photo --worker {worker} --delay 30s")),
-        (1044, "pop images --worker w".to_owned()),
-        (
-            1074,
-            "fail photo --worker w --group upload --message 503".to_owned(),
-        ),
-    ] {
-        redis.at(at).run(&line).exits(0);
-    }
+    redis.ok(1000, "put images Photo::Upload {} --jid photo");
+    redis.ok(1002, &format!("pop images --worker {worker}"));
+    redis.ok(1014, &format!("retry photo --worker {worker} --delay 30s"));
+    redis.ok(1044, "pop images --worker w");
+    redis.ok(1074, "fail photo --worker w --group upload --message 503");
     let web = Web::with(&redis.at(1080), &redis, "");
     let page = web.page("/jobs/photo");
     assert_eq!(
@@ -969,7 +888,7 @@ fn a_life_and_a_story_tell_each_thing_once_with_its_cause() {
         00:17:24.000 popped by w
         00:17:54.000 failed upload, ran 30s, by USER@HOST"#]]
     .assert_eq(story);
-    let group = text_of(&web.page("/failed/upload"));
+    let group = web.text("/failed/upload");
     assert!(group.contains("\nQueues: images 1\n"), "{group}");
 }
 
@@ -988,7 +907,7 @@ fn the_axis_of_a_chart_has_times_of_the_wanted_form() {
     let qless = redis.at(1_000_000).env("TZ", "XXX-9");
     let web = Web::with(&qless, &redis, &format!("--history {}", history.display()));
     let axis = |query: &str| {
-        let text = text_of(&web.page(&format!("/queues/mail{query}")));
+        let text = web.text(&format!("/queues/mail{query}"));
         let axis = text
             .lines()
             .skip_while(|line| !line.starts_with("Last hour"));
@@ -1012,8 +931,7 @@ fn a_change_that_failed_tells_what_it_had_done() {
     redis.send(&["CONFIG", "SET", "maxmemory", "1"]);
     let (status, _, text) = web.post(path, OWN, &form);
     assert_eq!(status, 503);
-    let text = text.replace(&redis.url(), "REDIS");
-    text.shows(expect![[r#"
+    text.replace(&redis.url(), "REDIS").shows(expect![[r#"
         The change failed.
         `REDIS` is out of memory; nothing was changed
         `qless cancel` and a shorter `jobs-history` free some
@@ -1025,34 +943,21 @@ fn a_change_that_failed_tells_what_it_had_done() {
 #[test]
 fn a_plan_is_never_older_than_its_request() {
     let redis = filled();
-    let web = Web::start(&redis, "--allow-changes --interval 1h");
+    // Flags of the start do not reach the commands of pages.
+    let flags = "--allow-changes --quiet --sort nothing --interval 1h";
+    let web = Web::start(&redis, flags);
+    assert_eq!(web.status("/api/v1/queues"), 200);
     let path = "/failed/upload%2Ferror/retry";
-    assert!(web.page(path).contains("Retry 1 failed job"));
+    let plan = web.text(path);
+    assert!(plan.contains("Retry 1 failed job"), "{plan}");
     redis.qless().run("retry first").ok();
-    let (status, body) = web.0.get(path, "localhost");
-    assert_eq!(status, 404, "{body}");
-}
-
-#[test]
-fn a_value_of_a_query_is_not_taken_for_another_query() {
-    let redis = filled();
-    let web = Web::start(&redis, "--interval 1h");
-    web.page("/jobs?klass=Index%00state%00failed");
-    let page = web.page("/jobs?klass=Index&state=failed");
-    assert!(
-        page.contains("<option value=\"failed\" selected>"),
-        "{page}"
-    );
+    assert_eq!(web.status(path), 404);
 }
 
 #[test]
 fn a_command_names_the_context_of_its_page_alone() {
     let redis = filled();
-    let home = ConfigHome::new(&format!(
-        "[context.prod]\nredis = \"{url}\"\n\
-         [context.staging]\nredis = \"{url}\"\nprefix = \"other:\"\n",
-        url = redis.url()
-    ));
+    let home = prod_and_staging(&redis);
     let web = Web::with(
         &home.qless(),
         &redis,
@@ -1102,10 +1007,8 @@ fn a_command_names_the_context_of_its_page_alone() {
 #[test]
 fn it_is_ready_if_each_context_answers() {
     let redis = filled();
-    let home = ConfigHome::new(&format!(
-        "[context.prod]\nredis = \"{}\"\n[context.down]\nredis = \"unix:///no/socket\"\n",
-        redis.url()
-    ));
+    let down = "[context.prod]\nredis = URL\n[context.down]\nredis = \"unix:///no/socket\"\n";
+    let home = home(&redis, down);
     let web = Web::with(&home.qless(), &redis, "--context prod --context down");
     let ready = |query: &str| web.0.get(&format!("/readyz{query}"), "localhost");
     let why = "down: cannot open `/no/socket`: no such file or directory\n";
@@ -1121,30 +1024,21 @@ fn it_is_ready_if_each_context_answers() {
 fn of_a_long_result_the_first_lines_and_the_total_are_kept() {
     let redis = Redis::start();
     let qless = redis.qless();
-    let jobs: String = (0..150)
-        .map(|at| {
-            format!("{{\"queue\":\"mail\",\"klass\":\"K\",\"data\":{{}},\"jid\":\"j{at:03}\"}}\n")
-        })
-        .collect();
-    redis.qless().input(&jobs).run("put --from -").ok();
+    let jobs = "{\"queue\":\"mail\",\"klass\":\"K\"}\n".repeat(150);
+    qless.clone().input(jobs).run("put --from -").ok();
     qless.run("pop mail --worker w --count 150").ok();
-    qless
-        .run("fail --held-by w --worker w --group boom --message 503 --yes")
-        .ok();
+    let fail = "fail --held-by w --worker w --group boom --message 503 --yes";
+    qless.run(fail).ok();
     let web = Web::start(&redis, "--allow-changes");
-    let path = "/failed/boom/cancel";
-    let (status, to, _) = web.post(path, OWN, &format!("token={}", web.token(path)));
+    let (status, to, _) = web.confirm("/failed/boom/cancel", "");
     assert_eq!(status, 303);
     let page = web.page(&to.replace("../../", "/"));
     let (notice, _) = page.split_once("</pre>").unwrap();
     let (_, notice) = notice.split_once("<pre class=\"notice\"").unwrap();
     let mut lines = notice.lines().rev();
     // A slow machine also says how long it took.
-    assert!(
-        lines
-            .next()
-            .is_some_and(|line| line.starts_with("150 cancelled"))
-    );
+    let last = lines.next().unwrap();
+    assert!(last.starts_with("150 cancelled"), "{last}");
     assert_eq!(lines.next(), Some("… and 51 more lines"));
     assert_eq!(lines.count(), 100);
 }
@@ -1152,21 +1046,15 @@ fn of_a_long_result_the_first_lines_and_the_total_are_kept() {
 #[test]
 fn a_stream_is_that_of_a_context_whatever_else_the_query_says() {
     let redis = Redis::start();
-    let home = ConfigHome::new(&format!(
-        "[context.prod]\nredis = \"{url}\"\n\
-         [context.staging]\nredis = \"{url}\"\nprefix = \"other:\"\n",
-        url = redis.url()
-    ));
+    let home = prod_and_staging(&redis);
     let web = Web::with(&home.qless(), &redis, "--context prod --context staging");
     for (query, stream) in [
         ("?time=utc&live=0", "./live"),
         ("?time=utc&live=0&context=staging", "./live?context=staging"),
     ] {
         let page = web.page(&format!("/{query}"));
-        assert!(
-            page.contains(&format!("data-stream=\"{stream}\"")),
-            "{page}"
-        );
+        let stream = format!("data-stream=\"{stream}\"");
+        assert!(page.contains(&stream), "{page}");
     }
 }
 
@@ -1193,28 +1081,10 @@ fn a_name_in_a_path_is_never_a_file_stdin_or_a_pattern() {
     // Nor does a queue with a wildcard in its name stand for others.
     redis.qless().args(["put", "m*", "K"]).ok();
     web.post("/queues/m*/pause", OWN, &form);
-    let queues = redis.qless().run("queues -o json").json();
-    let is_paused = |name: &str| {
-        let all = queues["items"].as_array().unwrap();
-        let found = all.iter().find(|queue| queue["name"] == name).unwrap();
-        found["paused"].clone()
-    };
-    assert_eq!(
-        (is_paused("m*"), is_paused("mail")),
-        (true.into(), false.into())
-    );
-}
-
-#[test]
-fn flags_of_the_start_do_not_reach_the_commands_of_pages() {
-    let redis = filled();
-    let web = Web::start(
-        &redis,
-        "--allow-changes --quiet --sort nothing --interval 1ms",
-    );
-    assert_eq!(web.status("/api/v1/queues"), 200);
-    let plan = text_of(&web.page("/failed/upload%2Ferror/retry"));
-    assert!(plan.contains("1 failed"), "{plan}");
+    redis.session(expect![[r#"
+        $ qless queues m\* mail -o json | jq -c '[.items[].name, .items[].paused]'
+        ["m*","mail",true,false]
+    "#]]);
 }
 
 #[test]
@@ -1224,10 +1094,8 @@ fn each_prefix_of_a_context_has_its_pages() {
         let line = format!("put of-{prefix} K --prefix {prefix}");
         redis.qless().run(&line).ok();
     }
-    let home = ConfigHome::new(&format!(
-        "[context.both]\nredis = \"{}\"\nprefixes = [\"a:\", \"b:\"]\n",
-        redis.url()
-    ));
+    let both = "[context.both]\nredis = URL\nprefixes = [\"a:\", \"b:\"]\n";
+    let home = home(&redis, both);
     let web = Web::with(&home.qless(), &redis, "--interval 1ms --context both");
     assert!(web.page("/").contains("of-a:"));
     let other = web.page("/?context=b:");
@@ -1245,24 +1113,23 @@ fn a_page_reads_no_more_than_it_shows() {
     let redis = Redis::start();
     let mut filled = 0;
     let mut fill = || {
-        let words = |line: String| line.split(' ').map(str::to_owned).collect::<Vec<String>>();
         let now = 1000.0;
-        let mut calls = vec![(now, words("put me mail top K {} 0".into()))];
+        let mut calls = vec![(now, words("put me mail top K {} 0"))];
         for at in filled..filled + STEP {
             for line in [
                 format!("put me mail j{at} K {{}} 0"),
                 format!("put me bad f{at} K {{}} 0"),
-                format!("put me next n{at} K {{}} 0 depends [\"top\"]"),
+                format!("put me next n{at} K {{}} 0 depends '[\"top\"]'"),
                 format!("recur reports r{at} K {{}} interval 3600 0"),
                 format!("throttle.set t{at} 2"),
             ] {
-                calls.push((now, words(line)));
+                calls.push((now, words(&line)));
             }
         }
-        calls.push((now, words(format!("pop mail w {STEP}"))));
-        calls.push((now, words(format!("pop bad b {STEP}"))));
+        calls.push((now, words(&format!("pop mail w {STEP}"))));
+        calls.push((now, words(&format!("pop bad b {STEP}"))));
         for at in filled..filled + STEP {
-            calls.push((now, words(format!("fail f{at} b boom 503 {{}}"))));
+            calls.push((now, words(&format!("fail f{at} b boom 503 {{}}"))));
         }
         redis.calls(calls);
         filled += STEP;
@@ -1299,11 +1166,11 @@ fn a_page_reads_no_more_than_it_shows() {
 #[test]
 fn changes_that_a_read_only_context_forbids_are_named_at_the_start() {
     let redis = filled();
-    let home = ConfigHome::new(&format!(
-        "[context.prod]\nredis = \"{url}\"\n[context.audit]\nredis = \"{url}\"\nread-only = true\n\
-         [context.other]\nredis = \"{url}\"\nprefix = \"other:\"\n",
-        url = redis.url()
-    ));
+    let home = home(
+        &redis,
+        "[context.prod]\nredis = URL\n[context.audit]\nredis = URL\nread-only = true\n\
+         [context.other]\nredis = URL\nprefix = \"other:\"\n",
+    );
     let said = |flags: &str| {
         let web = Web::with(&home.qless(), &redis, &format!("--allow-changes {flags}"));
         assert!(!web.page("/jobs/first").contains("/retry\""), "{flags}");
@@ -1327,21 +1194,17 @@ fn changes_that_a_read_only_context_forbids_are_named_at_the_start() {
 #[test]
 fn no_link_leads_to_what_a_request_cannot_name() {
     let redis = Redis::start();
-    let mut calls = Vec::new();
     for name in ["plain", &"x".repeat(10_000), "n\0l"] {
-        let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect();
-        for line in [
-            &["put", "me", name, &format!("run{name}"), "K", "{}", "0"][..],
-            &["pop", name, name, "1"],
-            &["put", "me", name, &format!("fail{name}"), "K", "{}", "0"],
-            &["pop", name, "other", "1"],
-            &["fail", &format!("fail{name}"), "other", name, "503", "{}"],
-            &["put", "me", name, &format!("wait{name}"), "K", "{}", "0"],
-        ] {
-            calls.push((1000.0, words(line)));
-        }
+        let calls = [
+            "put me NAME runNAME K {} 0",
+            "pop NAME NAME 1",
+            "put me NAME failNAME K {} 0",
+            "pop NAME other 1",
+            "fail failNAME other NAME 503 {}",
+            "put me NAME waitNAME K {} 0",
+        ];
+        redis.calls(calls.map(|call| (1000.0, words(&call.replace("NAME", name)))));
     }
-    redis.calls::<String>(calls);
     let web = Web::with(&redis.at(1000), &redis, "--allow-changes --interval 1ms");
     let link = Regex::new("href=\"([^\"]*)\"").unwrap();
     let mut next = vec!["/".to_owned()];
@@ -1389,7 +1252,7 @@ fn figures_and_words_of_a_page_agree() {
         redis.at(at).run(line).exits(0);
     }
     let web = Web::with(&redis.at(1305), &redis, "--interval 1ms");
-    let queue = text_of(&web.page("/queues/images"));
+    let queue = web.text("/queues/images");
     assert!(
         queue.contains("0 done today, 1 failure, 0 lost locks"),
         "{queue}"
@@ -1408,12 +1271,11 @@ fn figures_and_words_of_a_page_agree() {
             "pop images w 1".to_owned(),
             format!("fail f{at} w group-{at} 503 {{}}"),
         ] {
-            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-            calls.push((1301.0, words));
+            calls.push((1301.0, words(&line)));
         }
     }
     redis.calls(calls);
-    let text = text_of(&web.page("/"));
+    let text = web.text("/");
     assert!(text.contains("at least, failed in 600 groups"), "{text}");
 }
 
@@ -1424,9 +1286,9 @@ fn a_worker_whose_expired_lock_was_extended_has_an_empty_list_with_its_reason() 
     redis.ok(1000, "pop mail --worker mx-1");
     redis.at(1100).run("pop mail --worker mx-2").exits(4);
     let web = Web::with(&redis.at(1101), &redis, "");
-    let job = text_of(&web.page("/jobs/first"));
+    let job = web.text("/jobs/first");
     assert!(job.contains("on mx-1."), "{job}");
-    let worker = text_of(&web.page("/workers/mx-1"));
+    let worker = web.text("/workers/mx-1");
     assert!(worker.contains("holds no job"), "{worker}");
     assert!(
         worker.contains("None. A job whose expired lock was extended"),
@@ -1443,21 +1305,10 @@ fn messages_that_differ_in_numbers_are_one_line_without_these_numbers() {
         ("c", "disk 7 is full"),
     ] {
         let qless = redis.qless();
-        qless
-            .run(&format!("put uploads Photo::Upload {{}} --jid {jid}"))
-            .ok();
+        let fail = format!("fail {jid} --worker w --group upload --message '{message}'");
+        qless.run(&format!("put uploads K --jid {jid}")).ok();
         qless.run("pop uploads --worker w").ok();
-        let fail = [
-            "fail",
-            jid,
-            "--worker",
-            "w",
-            "--group",
-            "upload",
-            "--message",
-            message,
-        ];
-        qless.args(fail).ok();
+        qless.run(&fail).ok();
     }
     let page = Web::start(&redis, "").page("/failed/upload");
     let messages: Vec<&str> = page
@@ -1471,13 +1322,12 @@ fn messages_that_differ_in_numbers_are_one_line_without_these_numbers() {
 #[test]
 fn workers_that_need_somebody_come_first() {
     let redis = Redis::start();
-    let at = |now: u32, line: &str| redis.at(now).run(line);
-    at(1, "config set long-heartbeat 4000").ok();
-    at(1, "put long K --jid a").ok();
-    at(1, "put mail K --jid b").ok();
-    at(1, "pop long --worker m-silent").ok();
-    at(2, "pop mail --worker z-lost").ok();
-    at(2995, "pop other --worker a-fresh").exits(4);
+    redis.ok(1, "config set long-heartbeat 4000");
+    redis.ok(1, "put long K --jid a");
+    redis.ok(1, "put mail K --jid b");
+    redis.ok(1, "pop long --worker m-silent");
+    redis.ok(2, "pop mail --worker z-lost");
+    redis.at(2995).run("pop other --worker a-fresh").exits(4);
     let web = Web::with(&redis.at(3000), &redis, "");
     let page = web.page("/workers");
     let rows: Vec<&str> = page.split("<tr data-key=\"").skip(1).collect();
@@ -1493,18 +1343,17 @@ fn workers_that_need_somebody_come_first() {
 #[test]
 fn a_late_recurring_job_says_how_many_runs_it_owes() {
     let redis = Redis::start();
-    let put = "recur put q K --jid tick --every 60s";
-    redis.ok(1000, put);
+    redis.ok(1000, "recur put q K --jid tick --every 60s");
     let web = Web::with(&redis.at(1330), &redis, "");
-    let list = text_of(&web.page("/recurring"));
+    let list = web.text("/recurring");
     assert!(list.ends_with(" – 6 runs owed"), "{list}");
-    let job = text_of(&web.page("/jobs/tick"));
+    let job = web.text("/jobs/tick");
     assert!(job.contains("\nbacklog\nall\n"), "{job}");
     assert!(job.contains("\n6 runs owed\n"), "{job}");
     drop(web);
     redis.ok(1331, "pop q --count 9");
     let web = Web::with(&redis.at(1332), &redis, "");
-    assert!(!text_of(&web.page("/recurring")).contains("owed"));
+    assert!(!web.text("/recurring").contains("owed"));
 }
 
 #[test]
@@ -1523,25 +1372,17 @@ fn a_queue_is_held_in_the_words_of_the_commands() {
     redis.ok(1000, "throttle set api -1");
     redis.ok(1000, "pop lane --worker w");
     redis.at(1000).run("pop sync --worker w").exits(4);
-    let said = |line: &str| {
-        let output = redis
-            .at(1060)
-            .run(&format!("--time-format relative {line}"));
-        output.ok().trim_end().to_owned()
-    };
     let web = Web::with(&redis.at(1060), &redis, "");
-    let page = text_of(&web.page("/queues"));
-    let of_commands = [
-        said("queues mail --columns STATE"),
-        said("lag sync --columns WHY"),
-        said("lag lane --columns WHY"),
-    ];
-    (of_commands.join("\n") + "\n").shows(expect![[r#"
-        paused 1m, ends in 1h 59m (disk)
-        throttle api has no free slot
-        behind other jobs in lane lane/a
-    "#]]);
-    for words in of_commands {
-        assert!(page.contains(&words), "{words}: {page}");
+    let page = web.text("/queues");
+    for (line, words) in rows(
+        "
+        queues mail --columns STATE | paused 1m, ends in 1h 59m (disk)
+        lag sync --columns WHY | throttle api has no free slot
+        lag lane --columns WHY | behind other jobs in lane lane/a
+    ",
+    ) {
+        let said = redis.ok(1060, &format!("--time-format relative {line}"));
+        assert_eq!(said, words);
+        assert!(page.contains(words), "{words}: {page}");
     }
 }

@@ -118,6 +118,15 @@ pub fn words(line: &str) -> Vec<String> {
     words
 }
 
+/// The rows of a table, one on each line: `input | expected`.
+pub fn rows(table: &str) -> impl Iterator<Item = (&str, &str)> {
+    let rows = table.lines().map(str::trim).filter(|row| !row.is_empty());
+    rows.map(|row| {
+        let (input, expected) = row.split_once(" |").expect("a row has a ` |`");
+        (input.trim_end(), expected.trim_start())
+    })
+}
+
 #[test]
 fn words_are_split_as_a_shell_splits_them() {
     assert_eq!(
