@@ -115,7 +115,9 @@ pub struct KeyChange {
     pub after: Option<Name>,
 }
 
-/// A finding about one item: a row of the reply, and an example in the document of `qless check`.
+/// One item of a finding.
+//
+// A row of the reply, and an example in the document of `qless check`, which has the line above as its description.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename = "row")]
 #[schemars(rename = "FindingExample")]
