@@ -98,7 +98,8 @@ pub struct ProcessEnd {
     /// The last bytes that the process wrote to stderr.
     pub stderr_tail: Vec<u8>,
     pub stdout: CapturedStdout,
-    /// How many lines the process had been sent that it did not read completely. 0 if its stdin was closed.
+    /// How many lines the process had been sent that it did not read completely. 0 if this program has closed
+    /// its stdin.
     pub unread_lines: usize,
 }
 
