@@ -29,14 +29,21 @@ fn without_limits_the_problems_of_status_count() {
         --- exit 10
     "#]]);
     let empty = Redis::start();
-    empty.at(90_000).run("health").shows(expect![[r#"
-        ✓ all is well
-    "#]]);
-    empty.at(90_000).run("health --nagios").shows(expect![[r#"
-        QLESS OK - all is well
+    empty.session(expect![[r#"
+        90000 $ qless health
+        ✓ no queue exists under this prefix: `qless doctor` looks for others
+        90000 $ qless health --nagios --max-waiting 5
+        QLESS OK - no queue exists under this prefix
+        90000 $ qless health -q
+        90000 $ qless put mail K &>/dev/null
+        90000 $ qless health
+        ✗ 1 job waits, and no worker was seen: `qless workers`
+        --- exit 10
+        90000 $ qless health --nagios
+        QLESS CRITICAL - 1 job waits, and no worker was seen
+        --- exit 2
     "#]]);
     // A pause is a warning: somebody chose it.
-    empty.at(90_000).run("put mail K").ok();
     empty.at(90_000).env("USER", "ann").run("pause mail").ok();
     let host = format!("@{}", qless::internals::host_name());
     empty
