@@ -98,6 +98,14 @@ fn all_dependencies_are_dropped_together() {
 #[test]
 fn an_invalid_dependency_is_refused() {
     let redis = waiting();
+    let many: String = (0..9000).map(|at| format!(" j{at}")).collect();
+    let ran = redis.at(10).run(&format!("depends d --on{many}"));
+    ran.shows(expect![[r#"
+        --- stderr
+        error: `--on` takes up to 500 jobs, not 9,000
+        hint: one call adds all of them or none; add the others in a further one
+        --- exit 2
+    "#]]);
     redis.session(expect![[r#"
         10 $ qless depends d --on b nope
         --- stderr
