@@ -168,7 +168,7 @@ pub struct Machine {
     /// Whether a job may have been put into a queue since the last finish-and-pop call was sent.
     was_put: bool,
     popped: u64,
-    /// The first of the last starts that all failed because the program cannot be started.
+    /// When the first of the latest starts failed, if the program cannot be started and all of them failed for that.
     unstartable_since: Option<f64>,
     start_failures: u32,
     /// The number of consecutive starts that failed because the machine could not start a process.
