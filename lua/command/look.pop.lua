@@ -119,7 +119,13 @@ return function(argv, now, t, seconds)
   -- Begin a new dry run to read the holders: in it, locks that the calls above renewed have expired again.
   need('dry_run/begin')()
   local function add_throttles(name, rows)
-    for i = 1, #rows do rows[i] = add_holders(now, {unpack(rows[i], 1, 4)}, rows[i], 5) end
+    for i = 1, #rows do
+      local row = add_holders(now, {unpack(rows[i], 1, 3)}, rows[i], 5)
+      -- Count the jobs that wait now: the pop of the dry run has held further ones.
+      local waiting = tonumber(pcall('zcard', Keys.throttle .. row[1] .. Keys.pending)) or 0
+      table.insert(row, 4, '' .. waiting)
+      rows[i] = row
+    end
     if rows[1] then reply[#reply + 1], reply[#reply + 2] = name, rows end
   end
   add_throttles('throttles', holding)

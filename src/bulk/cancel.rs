@@ -147,7 +147,7 @@ fn save_and_cancel(
         dependents => dependents,
     };
     save.ledger.write_head_or_note_server_restart(session)?;
-    plan.change_in_slices(session, |core, now, _, jobs| {
+    let exit = plan.change_in_slices(session, |core, now, _, jobs| {
         let jobs: Vec<&JobSnapshot> = jobs.iter().collect();
         let (mut saved, mut outcomes) = match save.write_unchanged_jobs(core, now, &jobs) {
             Ok(saved) => saved,
@@ -163,7 +163,9 @@ fn save_and_cancel(
             outcomes.extend(tried.map(|(job, reply)| cancel_outcome(job, reply, &running)));
         }
         Ok(outcomes).into()
-    })
+    });
+    save.note_unimportable_jobs(session);
+    exit
 }
 
 /// The known dependents of a job, at any depth.

@@ -1,5 +1,5 @@
-//! Queues that a write would create: named on a terminal and in plans, refused with
-//! `--existing-queue`.
+//! Queues that a write would create, or that are paused: named on a terminal and in plans. With `--existing-queue`, new
+//! ones are refused.
 
 use crate::args::shared::RequireExistingQueueFlag;
 use crate::clock::moment::Moment;
@@ -14,8 +14,8 @@ use crate::text::nearest_spelling;
 /// Maximum number of new queues that are named one by one.
 const MAX_NAMED: usize = 10;
 
-/// Prints a note about each queue that does not exist yet, if stderr is a terminal or this is a dry run. With
-/// `--existing-queue`, refuses such a queue.
+/// Prints a note about each queue that does not exist yet or is paused, if stderr is a terminal or this is a dry run. With
+/// `--existing-queue`, refuses a queue that does not exist.
 pub(crate) fn note_or_refuse_new_queues(
     queues: &[Name],
     flag: RequireExistingQueueFlag,
@@ -65,8 +65,8 @@ pub(crate) fn are_new_queues_checked(
     flag.existing_queue || session.ui.are_notes_read(is_plan_shown)
 }
 
-/// A sentence about each queue that does not exist yet, or the error that refuses it. Makes no call if nobody
-/// would see the sentences.
+/// A sentence about each queue that does not exist yet, or the error that refuses it; and one about each paused queue.
+/// Makes no call if nobody would see the sentences.
 pub(crate) fn describe_or_refuse_new_queues(
     queues: &[Name],
     flag: RequireExistingQueueFlag,
@@ -77,33 +77,67 @@ pub(crate) fn describe_or_refuse_new_queues(
     if !are_new_queues_checked(flag, is_plan_shown, session) {
         return Ok(Vec::new());
     }
-    let core = session.core()?;
-    let mut new = Vec::new();
-    if !queues.is_empty() {
-        let missing = core.queues(now, queues)?.into_iter();
-        new.extend(
-            missing
-                .filter(|queue| !queue.exists())
-                .map(|queue| queue.name),
-        );
-    }
-    let Some(first) = new.first() else {
+    if queues.is_empty() {
         return Ok(Vec::new());
+    }
+    let are_notes_read = session.ui.are_notes_read(is_plan_shown);
+    let core = session.core()?;
+    let queues = core.queues(now, queues)?;
+    let mut lines = Vec::new();
+    if are_notes_read {
+        let paused = queues.iter().filter(|queue| queue.paused);
+        lines.extend(paused.take(MAX_NAMED).map(Queue::paused_sentence));
+    }
+    let missing = queues.into_iter().filter(|queue| !queue.exists());
+    let new: Vec<Name> = missing.map(|queue| queue.name).collect();
+    let Some(first) = new.first() else {
+        return Ok(lines);
     };
     let known = core.index_members(now, &Index::Queues)?;
     if flag.existing_queue {
         return Err(Error::unknown_name("queue", first, &known));
     }
-    let mut lines: Vec<String> = new
-        .iter()
-        .take(MAX_NAMED)
-        .map(|name| match nearest_spelling(name, &known) {
-            Some(near) => format!("queue `{name}` is new; did you mean `{near}`?"),
-            None => format!("queue `{name}` is new"),
-        })
-        .collect();
+    let named = new.iter().take(MAX_NAMED);
+    lines.extend(named.map(|name| {
+        misspelled_queue_sentence(name, &known).unwrap_or(format!("queue `{name}` is new"))
+    }));
     if new.len() > MAX_NAMED {
         lines.push(format!("{} more queues are new", new.len() - MAX_NAMED));
     }
     Ok(lines)
+}
+
+/// Prints a note about each queue that does not exist although one of a similar name does, if stderr is a terminal or
+/// this is a dry run. Options may be set before a queue has jobs, so a new queue alone is not worth a note.
+pub(crate) fn note_misspelled_queues(
+    queues: &[Name],
+    dry_run: bool,
+    now: Moment,
+    session: &mut Session,
+) -> Result<(), Error> {
+    if queues.is_empty() || !session.ui.are_notes_read(dry_run) {
+        return Ok(());
+    }
+    let core = session.core()?;
+    let found = core.queues(now, queues)?.into_iter();
+    let new: Vec<Name> = found
+        .filter(|queue| !queue.exists())
+        .map(|queue| queue.name)
+        .collect();
+    if new.is_empty() {
+        return Ok(());
+    }
+    let known = core.index_members(now, &Index::Queues)?;
+    for name in new.iter().take(MAX_NAMED) {
+        if let Some(sentence) = misspelled_queue_sentence(name, &known) {
+            session.ui.note(&format!("note: {sentence}"));
+        }
+    }
+    Ok(())
+}
+
+/// That a queue is new, and which one it resembles; `None` if it resembles none.
+fn misspelled_queue_sentence(name: &Name, known: &[Name]) -> Option<String> {
+    let near = nearest_spelling(name, known)?;
+    Some(format!("queue `{name}` is new; did you mean `{near}`?"))
 }

@@ -12,19 +12,28 @@ use crate::clock::moment::Moment;
 use crate::core::api::export::ExportReader;
 use crate::core::call::Core;
 use crate::error::Error;
+use crate::json::syntax::check_syntax;
 use crate::model::export::Cancellation;
 use crate::model::job::Job;
 use crate::model::job_snapshot::{FieldInterner, JobSnapshot};
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
+use crate::text::{backtick_list, format_count, with_thousands_separators};
 
 /// The file of `cancel --save`, which has the format of an export.
 #[derive(Debug)]
 pub(crate) struct CancelSaveFile {
     pub(super) ledger: Ledger,
     reason: Option<Name>,
+    /// The first saved jobs whose data is not JSON, which `import` refuses.
+    unimportable: Vec<Name>,
+    /// How many such jobs were saved.
+    unimportable_count: u64,
 }
+
+/// Maximum number of jobs named in the note about those that `import` refuses.
+const MAX_NAMED: usize = 10;
 
 impl CancelSaveFile {
     /// Opens the file, before anything is sent. A file of the same command is continued.
@@ -36,7 +45,33 @@ impl CancelSaveFile {
     ) -> Result<CancelSaveFile, Error> {
         let head = LedgerHead::new("export", session)?.with_export_start(session.now());
         let ledger = Ledger::open(&session.member_file_path(path), head, dry_run, |_| Ok(()))?;
-        Ok(CancelSaveFile { ledger, reason })
+        Ok(CancelSaveFile {
+            ledger,
+            reason,
+            unimportable: Vec::new(),
+            unimportable_count: 0,
+        })
+    }
+
+    /// Prints a note about the saved jobs that `import` refuses.
+    pub(crate) fn note_unimportable_jobs(&self, session: &mut Session) {
+        if self.unimportable_count == 0 {
+            return;
+        }
+        let jobs = format_count(self.unimportable_count, "saved job", "saved jobs");
+        let verb = if self.unimportable_count == 1 {
+            "has"
+        } else {
+            "have"
+        };
+        let more = match self.unimportable_count - self.unimportable.len() as u64 {
+            0 => String::new(),
+            more => format!(" and {} more", with_thousands_separators(more)),
+        };
+        session.ui.note(&format!(
+            "note: {jobs} {verb} data that is not JSON, which `import` refuses: {}{more}",
+            backtick_list(&self.unimportable)
+        ));
     }
 
     /// Writes jobs to the file. Returns the jobs that may be deleted now, and the outcomes of the others.
@@ -64,6 +99,12 @@ impl CancelSaveFile {
                 let same = marks.get(&job.jid).is_some_and(|mark| *mark == job.mark);
                 written.insert(job.jid.clone(), same);
                 if same {
+                    if check_syntax(job.data.as_bytes()).is_err() {
+                        self.unimportable_count += 1;
+                        if self.unimportable.len() < MAX_NAMED {
+                            self.unimportable.push(job.jid.clone());
+                        }
+                    }
                     saved.cancelled = Some(cancelled.clone());
                     self.ledger.add_line(&saved.export_line()?);
                 }

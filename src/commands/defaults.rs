@@ -1,9 +1,12 @@
 //! `qless defaults`
 
+use std::slice;
+
 use super::{HelpGroup, Spec, is_list_or_ls};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
+use crate::bulk::new_queues::note_misspelled_queues;
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -111,6 +114,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         (Some(wanted), _) => format!("set the defaults of queue {queue} to {wanted}"),
         (None, _) => format!("unset the defaults of queue {queue}"),
     };
+    if wanted.is_some() {
+        note_misspelled_queues(slice::from_ref(queue), dry_run, now, session)?;
+    }
     let before = |_: &_| match &stored {
         Some(stored) => format!("  they are {stored}\n"),
         None => String::new(),

@@ -20,6 +20,7 @@ use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
+use crate::text::with_thousands_separators;
 
 /// Show a job's dependencies and dependents, or change its dependencies
 ///
@@ -38,7 +39,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 #[command(add = value::JidCompletionKind::Depends)]
 pub(crate) struct Args {
-    /// Add dependencies: all of these, or none
+    /// Add dependencies: all of these, or none; up to 500
     #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::name(),
           add = value::CompletionKind::Jids(value::JidCompletionKind::NotComplete))]
     on: Vec<Name>,
@@ -54,6 +55,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     jobs: JobTargets,
 }
+
+/// Maximum number of dependencies that the core adds in one call.
+const MAX_ADDED: usize = 500;
 
 /// The action, as errors name it.
 const ASKS: &str = "change the dependencies of";
@@ -78,6 +82,13 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(HelpGroup::Submit, Args::wri
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     refuse_overlap(("--on", &args.on), ("--off", &args.off))?;
+    if args.on.len() > MAX_ADDED {
+        let given = with_thousands_separators(args.on.len() as u64);
+        return Err(
+            Error::usage(format!("`--on` takes up to {MAX_ADDED} jobs, not {given}"))
+                .hint("one call adds all of them or none; add the others in a further one"),
+        );
+    }
     session.ui.require_format(&[Format::Jid])?;
     args.jobs.require_either_jids_or_selector()?;
     let given = jids::read_jids(&mut session.input(), &args.jobs.jids)?;

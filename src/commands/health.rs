@@ -16,7 +16,8 @@ use crate::session::Session;
 /// Without limits, each problem that `qless status` shows counts. With limits, only they count. A limit is for
 /// every queue or group; `mail=1000` is for the queue mail, `mail*=1000` for all that match, in place of the limit
 /// for every queue. In `1000,5000` a value above 1000 is a warning, and one above 5000 is critical. A queue that
-/// does not exist, or a pattern that matches none, is a warning. A group exists only while jobs are in it.
+/// does not exist, or a pattern that matches none, is a warning. A group exists only while jobs are in it. If the
+/// prefix has no queue at all, that is said in place of `all is well`; it is no problem.
 ///
 /// With `-q`, only what is wrong is printed, and nothing if all is well, as cron wants it.
 ///

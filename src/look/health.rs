@@ -22,8 +22,12 @@ pub(crate) fn judge_health(
     } else {
         OmittedCounts::default()
     };
+    let judged = |items| Health {
+        has_no_queue: facts.queue_count == 0 && facts.is_list_readable(SystemWideList::Queues),
+        ..Health::new(items, omitted)
+    };
     if limits.0.is_empty() {
-        return Health::new(problems.iter().map(problem_item).collect(), omitted);
+        return judged(problems.iter().map(problem_item).collect());
     }
     let is_damage = |problem: &&StatusProblem| problem.code == ProblemCode::Damaged;
     let damage = problems.iter().filter(is_damage).map(problem_item);
@@ -66,7 +70,7 @@ pub(crate) fn judge_health(
     for subject in unknown_subjects(limits.patterns(false), &queues) {
         items.push(unknown_queue_item(subject, &queues));
     }
-    Health::new(items, omitted)
+    judged(items)
 }
 
 /// The measured values for a kind of limit, each with its queue or group. `None` if a value is unknown.

@@ -3,8 +3,8 @@
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::model::overview::{
-    GroupWithRecentFailures, OldestQueueWait, ProblemCode, QueueFacts, StatusProblem, SystemFacts,
-    SystemWideList, at_least_prefix,
+    BlockedLane, GroupWithRecentFailures, OldestQueueWait, ProblemCode, QueueFacts, StatusProblem,
+    SystemFacts, SystemWideList, at_least_prefix,
 };
 use crate::model::queue::Queue;
 use crate::model::server::ServerFacts;
@@ -179,19 +179,22 @@ fn add_blocking_throttles_and_lanes(facts: &SystemFacts, problems: &mut Vec<Stat
         problems.push(problem.with_fix_template(fix));
     }
     let mut known: Vec<&Name> = Vec::new();
-    for queue in &facts.queues {
-        let (Some(lane), Some(first)) = (&queue.lane, &queue.first) else {
-            continue;
-        };
-        if known.contains(&lane) {
+    let lanes = facts.queues.iter();
+    let lanes = lanes.flat_map(|queue| queue.lanes.iter().map(move |lane| (queue, lane)));
+    for (queue, lane) in lanes {
+        let BlockedLane {
+            name,
+            first,
+            worker,
+        } = lane;
+        if known.contains(&name) {
             continue;
         }
-        known.push(lane);
-        let worker = queue.worker.clone().unwrap_or_default();
-        let what = format!("lane {lane} waits for {first}, whose worker {worker} lost its lock");
+        known.push(name);
+        let what = format!("lane {name} waits for {first}, whose worker {worker} lost its lock");
         let problem = StatusProblem::new(ProblemCode::Lane, what).with_queue(&queue.counts.name);
         let fix = CommandLine::new("timeout").with_name_argument(first);
-        problems.push(problem.with_worker(&worker).with_fix(fix));
+        problems.push(problem.with_worker(worker).with_fix(fix));
     }
 }
 
@@ -275,7 +278,10 @@ fn add_long_waiting_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<
         let by = wait.held_by.as_ref();
         let mut queues = facts.queues.iter();
         by.is_some()
-            && queues.any(|queue| queue.throttle.as_ref() == by || queue.lane.as_ref() == by)
+            && queues.any(|queue| {
+                let mut lanes = queue.lanes.iter();
+                queue.throttle.as_ref() == by || lanes.any(|lane| Some(&lane.name) == by)
+            })
     };
     let late = facts
         .queues

@@ -289,6 +289,9 @@ pub(crate) struct Health {
     pub items: Vec<HealthItem>,
     /// Queues, groups and workers beyond the first 500 of each, which are not read; zeros if only named ones count
     pub omitted: OmittedCounts,
+    /// Whether the prefix has no queue, so that there is nothing to judge.
+    #[serde(skip)]
+    pub has_no_queue: bool,
 }
 
 impl Health {
@@ -300,6 +303,16 @@ impl Health {
             level,
             items,
             omitted,
+            has_no_queue: false,
+        }
+    }
+
+    /// The sentence if nothing was measured and no problem was found.
+    fn sentence_without_items(&self) -> &'static str {
+        if self.has_no_queue {
+            "no queue exists under this prefix"
+        } else {
+            "all is well"
         }
     }
 
@@ -324,7 +337,7 @@ impl Health {
             .filter(|item| item.level > HealthLevel::Ok);
         let wrong: Vec<&str> = wrong.map(|item| item.fact.as_str()).collect();
         let mut what = match (wrong.as_slice(), self.items.len()) {
-            ([], 0) => "all is well".to_owned(),
+            ([], 0) => self.sentence_without_items().to_owned(),
             ([], items) => format!("{items} within limits"),
             (wrong, _) => wrong.join("; "),
         };
@@ -402,7 +415,15 @@ impl View for Health {
             }
         }
         if self.items.is_empty() {
-            add(HealthLevel::Ok, "all is well");
+            let hint = if self.has_no_queue {
+                ": `qless doctor` looks for others"
+            } else {
+                ""
+            };
+            add(
+                HealthLevel::Ok,
+                &format!("{}{hint}", self.sentence_without_items()),
+            );
         }
         if let Some(omitted) = self.omitted.omission_sentence() {
             text.push_str(&format!("– {omitted}\n"));

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::is_zero;
 use crate::clock::moment::Moment;
+use crate::command_line::CommandLine;
 use crate::json::Number;
 use crate::lenient;
 use crate::name::Name;
@@ -134,6 +135,17 @@ impl Queue {
             ("throttled", self.throttled),
             ("recurring", self.recurring),
         ]
+    }
+
+    /// That the queue is paused, with the command that resumes it.
+    pub(crate) fn paused_sentence(&self) -> String {
+        let unpause = CommandLine::new("unpause").with_name_argument(&self.name);
+        let wait = unpause.fill_sentence("; its jobs wait for {}");
+        format!(
+            "queue `{}` is paused{}",
+            self.name,
+            wait.unwrap_or_default()
+        )
     }
 
     /// Whether the server stores anything for the queue.

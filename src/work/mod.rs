@@ -48,7 +48,6 @@ use self::server::ServerThread;
 use self::service::ServiceManager;
 use crate::clock::SteadyInstant;
 use crate::clock::moment::Moment;
-use crate::command_line::CommandLine;
 use crate::core::call::Core;
 use crate::error::{Cause, Error, Kind};
 use crate::model::event::EventChannel;
@@ -336,12 +335,8 @@ fn note_missing_and_paused_queues(
         ui.note(&format!("note: {more} not exist{wait}"));
     }
     let paused: Vec<&Queue> = queues.iter().filter(|queue| queue.paused).collect();
-    for Queue { name, .. } in paused.iter().take(MAX_NAMED) {
-        let unpause = CommandLine::new("unpause").with_name_argument(name);
-        let wait = unpause
-            .fill_sentence("; its jobs wait for {}")
-            .unwrap_or_default();
-        ui.note(&format!("note: queue `{name}` is paused{wait}"));
+    for queue in paused.iter().take(MAX_NAMED) {
+        ui.note(&format!("note: {}", queue.paused_sentence()));
     }
     if let Some(more) = paused.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
         let more = format_count(more as u64, "further queue is", "further queues are");
@@ -724,7 +719,7 @@ impl WorkLoop {
                 };
                 let event = match started {
                     Ok(pid) => Event::Started { slot, pid },
-                    Err(why) => Event::NotStarted { slot, why },
+                    Err(why) => Event::NotStarted { slot, why, jobs },
                 };
                 self.machine.handle_event(now, event);
             }

@@ -275,6 +275,30 @@ fn jobs_are_saved_before_they_are_deleted() {
 }
 
 #[test]
+fn saved_jobs_that_import_refuses_are_named() {
+    let redis = chained();
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("c.ndjson");
+    redis.send(&["HSET", "ql:j:x", "data", "{broken"]);
+    let cancel = format!("cancel x c --yes --save {}", file.display());
+    redis.at(10).run(&cancel).shows(expect![[r#"
+        x
+        c
+        --- stderr
+        2 cancelled
+        note: 1 saved job has data that is not JSON, which `import` refuses: `x`
+    "#]]);
+    let import = format!("import {} --yes", file.display());
+    redis.at(11).run(&import).shows(expect![[r#"
+        --- stderr
+        1 imported, 1 failed
+          failed   1  data is not JSON: Expected object key string but found invalid token at character 2:
+            x
+        --- exit 3
+    "#]]);
+}
+
+#[test]
 fn jobs_that_cannot_be_saved_are_not_deleted() {
     let redis = chained();
     let before = redis.dump();

@@ -85,7 +85,16 @@ fn dependencies_are_added_and_dropped() {
 
 #[test]
 fn an_invalid_dependency_is_refused() {
-    waiting().session(expect![[r#"
+    let redis = waiting();
+    let many: String = (0..9000).map(|at| format!(" j{at}")).collect();
+    let ran = redis.at(10).run(&format!("depends d --on{many}"));
+    ran.shows(expect![[r#"
+        --- stderr
+        error: `--on` takes up to 500 jobs, not 9,000
+        hint: one call adds all of them or none; add the others in a further one
+        --- exit 2
+    "#]]);
+    redis.session(expect![[r#"
         10 $ qless depends d --on b nope
         --- stderr
         error: cannot change the dependencies of `d`: `nope` does not exist

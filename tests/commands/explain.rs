@@ -501,6 +501,24 @@ fn a_job_that_waits_for_its_back_off_says_so() {
 }
 
 #[test]
+fn jobs_that_a_throttle_will_hold_do_not_wait_for_it_before_a_pop() {
+    let redis = Redis::start();
+    for jid in ["a", "b"] {
+        redis.ok(1000, &format!("put export K --jid {jid} --throttle s3"));
+    }
+    redis.ok(1000, "throttle set s3 -1");
+    assert!(redis.ok(1000, "throttle show s3").contains("pending\t0"));
+    redis.session(expect![[r#"
+        1001 $ qless explain --queue export
+        export	throttled	blocking	throttle s3 has no free slot: no job may run	qless throttle set s3 N
+        1001 $ qless pop export
+        --- exit 4
+        1002 $ qless explain --queue export
+        export	throttled	blocking	throttle s3 has no free slot: no job may run, 2 jobs wait for it	qless throttle set s3 N
+    "#]]);
+}
+
+#[test]
 fn what_is_said_of_a_pop_is_what_the_next_pop_does() {
     let redis = Redis::start();
     redis.ok(1000, "throttle set s3 -1");

@@ -35,11 +35,17 @@ fn without_limits_the_problems_of_status_count() {
         ✗ mail: the oldest job has waited 16m 37s: `qless explain --queue=mail`
         --- exit 10
         90000 $ qless --prefix x: health
-        ✓ all is well
+        ✓ no queue exists under this prefix: `qless doctor` looks for others
+        90000 $ qless --prefix x: health --nagios --max-waiting 5
+        QLESS OK - no queue exists under this prefix
         90000 $ qless --prefix x: health -q
-        90000 $ qless --prefix x: health --nagios
-        QLESS OK - all is well
         90000 $ qless --prefix x: put mail K &>/dev/null
+        90000 $ qless --prefix x: health
+        ✗ 1 job waits, and no worker was seen: `qless workers`
+        --- exit 10
+        90000 $ qless --prefix x: health --nagios
+        QLESS CRITICAL - 1 job waits, and no worker was seen
+        --- exit 2
         90000 $ qless --prefix x: pause mail
         90010 $ qless --prefix x: health --nagios
         QLESS WARNING - mail is paused for 10s by ann@HOST, 1 job waits

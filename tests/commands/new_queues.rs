@@ -81,6 +81,59 @@ fn plans_name_a_new_queue_with_the_nearest_known_one() {
 }
 
 #[test]
+fn plans_name_a_paused_queue_with_the_command_that_resumes_it() {
+    let redis = queues();
+    redis.ok(6, "pause mail --yes");
+    redis.session(expect![[r#"
+        9 $ qless put mail K --jid x -n
+        --- stderr
+        note: queue `mail` is paused; its jobs wait for `qless unpause mail`
+        would put a job in mail, waiting
+        9 $ qless move b --to mail -n
+        --- stderr
+        note: queue `mail` is paused; its jobs wait for `qless unpause mail`
+        would move b
+        9 $ qless retry --group boom --to mail -n
+        --- stderr
+        Retry 1 failed job on unix://DIR/s
+
+          images	failed	1	1970-01-01T00:00:05.000Z	1970-01-01T00:00:05.000Z
+
+          all go to `mail` with 5 fresh retries
+          queue `mail` is paused; its jobs wait for `qless unpause mail`
+        would retry 1
+    "#]]);
+    // Nobody reads a note of a script.
+    let ran = redis.at(9).run("put mail K --existing-queue --jid x -v");
+    assert!(!ran.stderr().contains("paused"), "{}", ran.stderr());
+}
+
+#[test]
+fn options_of_a_queue_name_a_similar_one_if_theirs_is_new() {
+    let redis = queues();
+    redis.session(expect![[r#"
+        9 $ qless config set mial-max-concurrency 3 mail-heartbeat 30 heartbeat 40 -n
+        --- stderr
+        note: queue `mial` is new; did you mean `mail`?
+        would set mial-max-concurrency to 3, mail-heartbeat to 30, heartbeat to 40
+        9 $ qless config set elsewhere-heartbeat 30 -n
+        --- stderr
+        would set elsewhere-heartbeat to 30
+        9 $ qless defaults mial '{"retries":3}' -n
+        {"retries":3}
+        --- stderr
+        note: queue `mial` is new; did you mean `mail`?
+        would set the defaults of queue mial to {"retries":3}
+        9 $ qless defaults mail '{"retries":3}' -n
+        {"retries":3}
+        --- stderr
+        would set the defaults of queue mail to {"retries":3}
+    "#]]);
+    let ran = redis.at(9).run("config set mial-heartbeat 9 -v").exits(0);
+    assert!(!ran.stderr().contains("look.queues"), "{}", ran.stderr());
+}
+
+#[test]
 fn existing_queue_refuses_a_new_one() {
     let redis = queues();
     redis.ok(6, "pop mail --worker w");

@@ -39,6 +39,20 @@ fn count(redis: &Redis, state: &str) -> u64 {
 }
 
 #[test]
+fn a_full_server_changes_no_maximum() {
+    let redis = Redis::start();
+    redis.ok(1, "throttle set api 5");
+    redis.send(&["CONFIG", "SET", "maxmemory", "1mb"]);
+    redis.session(expect![[r#"
+        2 $ qless throttle set api 6
+        --- stderr
+        error: `unix://DIR/s` is out of memory; nothing was changed
+        hint: `qless cancel` and a shorter `jobs-history` free some
+        --- exit 6
+    "#]]);
+}
+
+#[test]
 fn a_maximum_is_set_shown_and_removed() {
     let redis = Redis::start();
     let user = format!("ann@{}", qless::internals::host_name());

@@ -804,6 +804,28 @@ fn a_failed_batch_ends_its_jobs_as_a_failed_process_ends_a_single_one() {
 }
 
 #[test]
+fn a_program_that_is_missing_for_a_moment_costs_no_job() {
+    let mut site = WorkSite::new();
+    // The program is missing for longer than a lock lasts: locks are extended meanwhile.
+    site.config("heartbeat", "1");
+    let program = site.dir().join("program");
+    let script = "#!/bin/sh\ntest $QLESS_JID = 0 || exit 0\nmv $D/program $D/next\n(sleep 1.5; mv $D/next $D/program) &\n";
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    for at in 0..5 {
+        site.put("mail", &format!("{at}"), "{}");
+    }
+    let line = format!("mail --drain -- {}", program.display());
+    let stderr = site.work(&line, "").exits(0).stderr();
+    let warnings = stderr.lines().filter(|line| line.contains("warning"));
+    warnings.collect::<String>().shows(expect![
+        "warning: slot 1: cannot start `$D/program`: it does not exist; trying again for 3s"
+    ]);
+    assert_eq!(stderr.matches("started ").count(), 5, "{stderr}");
+    site.must_be_clean();
+}
+
+#[test]
 fn jobs_of_a_batch_may_end_by_lines_of_their_own() {
     let mut site = WorkSite::with_jobs("mail", &["done", "again", "bad", "rest", "moved"]);
     let script = r#"cat >/dev/null

@@ -200,18 +200,9 @@ impl Worker {
             state: name("complete"),
             remaining: None,
         };
-        let jobs = jids.iter().map(|jid| PoppedJob {
-            jid: name(jid),
-            klass: name("K"),
-            queue: name("q"),
-            expires: now + 60.0,
-            retries: 5,
-            remaining: 5,
-            ..PoppedJob::default()
-        });
         let reply = FinishAndPopReply {
             endings: vec![done; self.endings],
-            jobs: jobs.collect(),
+            jobs: popped(now, jids),
             ..FinishAndPopReply::default()
         };
         self.at(now, Event::FinishAndPop(Ok(reply)))
@@ -222,6 +213,33 @@ impl Worker {
         self.now = now;
         self.act()
     }
+}
+
+/// Jobs that were popped at a time.
+fn popped(now: f64, jids: &[&str]) -> Vec<PoppedJob> {
+    let jobs = jids.iter().map(|jid| PoppedJob {
+        jid: name(jid),
+        klass: name("K"),
+        queue: name("q"),
+        expires: now + 60.0,
+        retries: 5,
+        remaining: 5,
+        ..PoppedJob::default()
+    });
+    jobs.collect()
+}
+
+/// The process of the first slot could not be started for these jobs.
+fn not_started(why: StartFailure, jids: &[&str]) -> Event {
+    Event::NotStarted {
+        slot: 0,
+        why,
+        jobs: popped(0.0, jids),
+    }
+}
+
+fn missing(jid: &str) -> Event {
+    not_started(StartFailure::Program("no such file".to_owned()), &[jid])
 }
 
 fn ended(slot: usize, code: i32) -> Event {
@@ -487,14 +505,18 @@ fn a_process_that_stays_is_started_for_a_job_that_no_idle_one_can_have() {
 #[test]
 fn a_process_that_stays_and_cannot_be_started_costs_no_job() {
     let mut worker = Worker::persistent(2);
-    let missing = || Event::NotStarted {
-        slot: 0,
-        why: StartFailure::Program("no such file".to_owned()),
-    };
     let mut did = worker.act();
-    for now in [0.0, 1.0, 2.0] {
+    did += &worker.reply(0.0, &["a", "b"]);
+    did += &worker.at(0.0, missing("a"));
+    did += &worker.at(0.0, Event::Released(Ok(vec![name("b")])));
+    did += &worker.later(3.0);
+    did += &worker.at(3.0, missing("a"));
+    did += &worker.at(3.0, Event::Released(Ok(vec![name("a")])));
+    did += &worker.reply(3.0, &[]);
+    did += &worker.later(8.0);
+    for now in [8.0, 9.0] {
         did += &worker.reply(now, &["a", "b"]);
-        did += &worker.at(now, missing());
+        did += &worker.at(now, missing("a"));
         let released = vec![name("a"), name("b")];
         did += &worker.at(now, Event::Released(Ok(released)));
         did += &worker.later(now + 1.0);
@@ -505,10 +527,14 @@ fn a_process_that_stays_and_cannot_be_started_costs_no_job() {
         start 0: a
         * started b
         send 0: b
-        * StartFailed { slot: 0, message: "no such file" }
-        release: a b
-        * Released a
+        * StartFailed { slot: 0, message: "no such file; trying again for 3s" }
+        release: b
         * Released b
+        start 0: a
+        turn: [] pop 1 from q:1
+        * StartFailed { slot: 0, message: "no such file" }
+        release: a
+        * Released a
         turn: [] pop 2 from q:2
         * started a
         start 0: a
@@ -569,6 +595,29 @@ fn the_end_of_a_process_that_stays_fails_the_jobs_that_it_has() {
 }
 
 #[test]
+fn jobs_that_a_recycled_process_has_not_read_are_given_back() {
+    let unread = |answered: &[&str], exit| {
+        let mut worker = Worker::persistent(3);
+        worker.act();
+        worker.reply(0.0, &["a", "b", "c"]);
+        for jid in answered {
+            worker.at(1.0, answer(jid));
+        }
+        worker.at(2.0, ended_by(0, ProcessExit::Code(exit), 1))
+    };
+    let did = [unread(&["a"], 0), unread(&[], 0), unread(&["a"], 1)].join("");
+    did.shows(expect![[r#"
+        * Restart { slot: 0, exit: Code(0), was_mute: false, wait: 0.0 }
+        release: c
+        turn: [a complete, b fail in exit-0] pop 3 from q:3
+        * Restart { slot: 0, exit: Code(0), was_mute: false, wait: 0.0 }
+        turn: [a fail in exit-0, b fail in exit-0, c fail in exit-0] pop 3 from q:3
+        * Restart { slot: 0, exit: Code(1), was_mute: false, wait: 0.0 }
+        turn: [a complete, b fail in exit-1, c fail in exit-1] pop 3 from q:3
+    "#]]);
+}
+
+#[test]
 fn a_process_that_dies_at_once_is_started_again_ever_later() {
     let mut worker = Worker::persistent(1);
     worker.act();
@@ -617,20 +666,55 @@ fn a_process_that_cannot_answer_from_its_start_is_started_again_ever_later() {
 fn three_programs_in_a_row_that_cannot_be_started_end_the_work() {
     let mut worker = Worker::single(1);
     worker.act();
-    let missing = || Event::NotStarted {
-        slot: 0,
-        why: StartFailure::Program("no such file".to_owned()),
-    };
+    worker.reply(0.0, &["a"]);
+    worker.at(0.0, missing("a")).shows(expect![[r#"
+        * StartFailed { slot: 0, message: "no such file; trying again for 3s" }
+    "#]]);
     for jid in ["a", "b"] {
-        worker.reply(0.0, &[jid]);
         let turn = format!("turn: [{jid} fail in exec] pop 1 from q:1\n");
-        assert_eq!(worker.at(0.0, missing()), turn);
+        worker.later(3.0);
+        assert_eq!(worker.at(3.0, missing(jid)), turn);
+        worker.reply(3.0, &[if jid == "a" { "b" } else { "c" }]);
     }
-    worker.reply(0.0, &["c"]);
-    expect!["turn: [c fail in exec] pop 0 from \n"].assert_eq(&worker.at(0.0, missing()));
-    worker.reply(0.0, &[]).shows(expect![[r#"
+    expect!["turn: [c fail in exec] pop 0 from \n"].assert_eq(&worker.at(3.0, missing("c")));
+    worker.reply(3.0, &[]).shows(expect![[r#"
         * Completed c exec: no such file
         finish: NoProgram("no such file")
+    "#]]);
+}
+
+#[test]
+fn a_program_that_comes_back_within_three_seconds_costs_no_job() {
+    let mut worker = Worker::single(1);
+    let mut did = worker.act();
+    did += &worker.reply(0.0, &["a"]);
+    for now in [0.0, 0.1, 0.2, 0.4, 0.8, 1.6] {
+        did += &worker.later(now);
+        did += &worker.at(now, missing("a"));
+        assert_eq!(worker.later(now + 0.05), "");
+    }
+    did += &worker.later(2.6);
+    worker.at(2.6, Event::Started { slot: 0, pid: 1 });
+    did += &worker.at(2.7, ended(0, 0));
+    did.shows(expect![[r#"
+        turn: [] pop 1 from q:1
+        * started a
+        start 0: a
+        * StartFailed { slot: 0, message: "no such file; trying again for 3s" }
+        start 0: a
+        start 0: a
+        start 0: a
+        start 0: a
+        start 0: a
+        start 0: a
+        turn: [a complete] pop 1 from q:1
+    "#]]);
+    // A signal releases a job that waits for the program.
+    worker.reply(2.8, &["b"]);
+    worker.at(2.8, missing("b"));
+    worker.at(2.9, Event::Stop).shows(expect![[r#"
+        * Stopping { running: 1 }
+        release: b
     "#]]);
 }
 
@@ -640,10 +724,7 @@ fn a_refused_argument_fails_its_job_only() {
     worker.act();
     for jid in ["a", "b", "c", "d"] {
         worker.reply(0.0, &[jid]);
-        let refused = Event::NotStarted {
-            slot: 0,
-            why: StartFailure::Job("holds NUL".to_owned()),
-        };
+        let refused = not_started(StartFailure::Job("holds NUL".to_owned()), &[jid]);
         let turn = format!("turn: [{jid} fail in exec] pop 1 from q:1\n");
         assert_eq!(worker.at(0.0, refused), turn);
     }
@@ -652,10 +733,7 @@ fn a_refused_argument_fails_its_job_only() {
 #[test]
 fn a_machine_without_room_gives_the_job_back_and_waits() {
     let mut worker = Worker::single(1).with_jobs(&["a"]);
-    let busy = Event::NotStarted {
-        slot: 0,
-        why: StartFailure::Busy("no process left".to_owned()),
-    };
+    let busy = not_started(StartFailure::Busy("no process left".to_owned()), &["a"]);
     worker.at(0.0, busy).shows(expect![[r#"
         * StartFailed { slot: 0, message: "no process left" }
         release: a
@@ -717,10 +795,7 @@ fn a_third_signal_kills_and_ends_at_once_if_the_server_is_away() {
 fn a_slot_without_a_directory_ends_the_work_at_the_third_time() {
     let mut worker = Worker::single(1);
     worker.act();
-    let refused = || Event::NotStarted {
-        slot: 0,
-        why: StartFailure::Directory("it is a file".to_owned()),
-    };
+    let refused = || not_started(StartFailure::Directory("it is a file".to_owned()), &["a"]);
     for at in 1..=3 {
         worker.reply(f64::from(at) * 2.0, &["a"]);
         worker.at(f64::from(at) * 2.0, refused());

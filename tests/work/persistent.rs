@@ -164,6 +164,36 @@ fn a_process_that_ends_fails_the_jobs_it_held_and_another_one_goes_on() {
 }
 
 #[test]
+fn a_program_that_ends_after_three_answers_costs_no_job() {
+    let mut site = WorkSite::new();
+    // It leaves the line of a further job unread: in the pipe, or with its stdin closed.
+    for (stderr, close) in [("stderr-1", "true"), ("stderr-2", "exec <&-")] {
+        for at in 0..7 {
+            site.put_with("mail", &format!("{at}"), "{}", &["retries", "0"]);
+        }
+        let script = format!(
+            r#"for at in 1 2 3; do
+                read -r line || exit 0; jid=${{line#*\"jid\":\"}}; jid=${{jid%%\"*}}
+                test $at = 3 && {close}
+                echo "{{\"jid\":\"$jid\",\"result\":\"complete\"}}" >&3
+            done
+            until grep -q "^started *$((jid + 1)) of" $D/{stderr}; do sleep 0.02; done"#
+        );
+        let ended = site.start("mail --drain --persistent", &script).end();
+        let released = ended.stderr.lines().filter_map(|line| {
+            let (released, _) = line.strip_prefix("released")?.split_once(" of ")?;
+            Some(released.trim())
+        });
+        assert_eq!(released.collect::<Vec<_>>(), ["3", "6"], "{}", ended.stderr);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        for at in 0..7 {
+            assert_eq!(site.state(&format!("{at}")), "complete", "{}", ended.stderr);
+        }
+    }
+    site.must_be_clean();
+}
+
+#[test]
 fn a_process_that_always_dies_is_started_with_growing_pauses() {
     let mut site = WorkSite::with_jobs("mail", &["a", "b", "c", "d"]);
     let begun = Instant::now();

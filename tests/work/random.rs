@@ -208,10 +208,14 @@ impl World {
                     format!("slot {slot} is busy")
                 })?;
                 self.starts += 1;
-                // Some starts fail for want of room.
+                // Some starts fail for want of room, some because the program is missing for a moment.
                 if self.starts.is_multiple_of(11) {
-                    let why = StartFailure::Busy("no process".to_owned());
-                    self.note(Event::NotStarted { slot, why });
+                    let why = if self.starts.is_multiple_of(2) {
+                        StartFailure::Busy("no process".to_owned())
+                    } else {
+                        StartFailure::Program("no such file".to_owned())
+                    };
+                    self.note(Event::NotStarted { slot, why, jobs });
                     self.not_started.insert(slot);
                 } else {
                     let jobs: Vec<Name> = jobs.into_iter().map(|job| job.jid).collect();

@@ -68,16 +68,12 @@ return function(now, t, queue, counts, with_durations)
   end
   local throttle = why == 'throttled' and by
   if throttle or counts.throttled > 0 or counts.lapsed > 0 then
-    local blocked, waiting, stuck, first_of_lane, worker = urgent(now, queue, throttle, counts)
+    local blocked, waiting, lanes = urgent(now, queue, throttle, counts)
     if blocked then
       add(row, 'throttle', blocked)
       if waiting then add(row, 'waiting', '' .. waiting) end
     end
-    if stuck then
-      add(row, 'lane', stuck)
-      add(row, 'first', first_of_lane)
-      add(row, 'worker', worker)
-    end
+    if lanes[1] then add(row, 'lanes', lanes) end
   end
   if with_durations then
     if counts.waits then add(row, 'wait', counts.waits) end

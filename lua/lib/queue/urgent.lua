@@ -1,9 +1,9 @@
--- Finds what keeps jobs of a queue from running until an operator acts: a throttle whose maximum is negative, and a
--- lane whose first job has an expired lock. Reads the held jobs that throttle/held_page chooses, and the 100 oldest
+-- Finds what keeps jobs of a queue from running until an operator acts: a throttle whose maximum is negative, and up to
+-- 10 lanes whose first job has an expired lock. Reads the held jobs that throttle/held_page chooses, and the 100 oldest
 -- expired locks.
 -- Takes: now; queue; the throttle that holds its oldest job, or false (queue/oldest); queue/counts
--- Result: the throttle, how many jobs it holds; the lane, its first job and that job's worker; false for each that is
---   not found
+-- Result: the throttle, how many jobs it holds, false for each if there is none; per lane: its name, its first job and
+--   that job's worker
 local Held = Fields('state', 'throttles')
 local First = Fields('state', 'key', 'worker')
 
@@ -22,6 +22,7 @@ return function(now, queue, throttle, counts)
     end
   end
   local waiting = blocked and pcall('zcard', Keys.throttle .. blocked .. Keys.pending)
+  local lanes = {}
   local expired = counts.lapsed > 0
     and call('zrange', Keys.queue .. queue .. Keys.locks, 0, math.min(counts.lapsed, 100) - 1) or {}
   for i = 1, #expired do
@@ -30,8 +31,9 @@ return function(now, queue, throttle, counts)
     local lane = job[First.state] == 'running' and job[First.key]
     local behind = lane and pcall('zcard', Keys.lane .. lane)
     if type(behind) == 'number' and behind > 1 and need('lane/is_first')(lane, first) then
-      return blocked, waiting, lane, first, job[First.worker] or ''
+      lanes[#lanes + 1] = {lane, first, job[First.worker] or ''}
+      if #lanes == 10 then break end
     end
   end
-  return blocked, waiting, false, false, false
+  return blocked, waiting, lanes
 end

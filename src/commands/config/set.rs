@@ -3,9 +3,11 @@
 use crate::args::format::Format;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
+use crate::bulk::new_queues::note_misspelled_queues;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::option::validate_option;
+use crate::model::config::find_known_option;
 use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
@@ -45,6 +47,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Err(Error::usage(format!("`{key}` has no value")));
     }
     let now = session.connect()?;
+    let queues = settings
+        .iter()
+        .filter_map(|(key, _)| find_known_option(key)?.queue);
+    let queues: Vec<Name> = queues.collect();
+    note_misspelled_queues(&queues, args.dry.dry_run, now, session)?;
     let changes = settings.iter();
     let changes: Vec<String> = changes
         .map(|(key, value)| format!("{key} to {value}"))

@@ -195,7 +195,12 @@ impl Core {
         id: &Name,
         limit: u64,
     ) -> Result<ReturnedAndHeldCounts, Error> {
-        let call = Call::new(calls::THROTTLE_WAKE);
+        let call = Call::new(if limit == 0 {
+            // It moves no job, and so only counts.
+            calls::THROTTLE_WAKE.as_dry_run()
+        } else {
+            calls::THROTTLE_WAKE
+        });
         self.call(now, call.arg(id).arg(limit.to_string()))
     }
 

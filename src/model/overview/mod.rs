@@ -461,18 +461,24 @@ pub(crate) struct QueueFacts {
     pub throttle: Option<Name>,
     /// The number of jobs that wait for `throttle`.
     pub waiting: Option<u64>,
-    /// A lane in which jobs wait, because the lock of its first job has expired.
-    pub lane: Option<Name>,
-    /// The first job of `lane`.
-    pub first: Option<Name>,
-    /// The worker that lost the lock of `first`.
-    pub worker: Option<Name>,
+    /// Up to 10 of the lanes in which jobs wait because the lock of the first job has expired.
+    pub lanes: Vec<BlockedLane>,
     /// How long jobs waited today. Read on request.
     #[serde(deserialize_with = "stats::read_stored_spread")]
     pub wait: Option<DurationSpread>,
     /// How long jobs ran today. Read on request.
     #[serde(deserialize_with = "stats::read_stored_spread")]
     pub run: Option<DurationSpread>,
+}
+
+/// A lane in which jobs wait, because the lock of its first job has expired.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "row")]
+pub(crate) struct BlockedLane {
+    pub name: Name,
+    pub first: Name,
+    /// The worker that lost the lock of `first`.
+    pub worker: Name,
 }
 
 /// How long a job may wait before its queue counts as late, in seconds.

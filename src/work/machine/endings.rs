@@ -6,7 +6,7 @@ use super::event::{
     Action, BadLineKind, DispatchMode, EndedProcess, ProcessExit, Report, ServerRequest,
 };
 use super::held::JobPhase;
-use super::processes::Slot;
+use super::processes::{Slot, SlotProcess};
 use super::{Machine, WorkStage};
 use crate::model::ending::{
     EndingAction, EndingOutcome, EndingRequest, FailureReason, NextQueue, exhausted_retries_group,
@@ -152,6 +152,16 @@ impl Machine {
         }
     }
 
+    /// How many of its jobs an ended process has read: the other ones are at the end of its list.
+    pub(super) fn count_jobs_read(&self, process: &SlotProcess, end: &EndedProcess) -> usize {
+        let unread = match self.config.mode {
+            // If the process has lost jobs, it is unknown which jobs the unread lines are about.
+            DispatchMode::Persistent(_) if process.lost.is_empty() => end.unread_lines,
+            _ => 0,
+        };
+        process.jobs.len().saturating_sub(unread)
+    }
+
     pub(super) fn free_slot_and_end_jobs(&mut self, now: f64, slot: usize, end: EndedProcess) {
         let Slot::Busy(mut process) = std::mem::replace(&mut self.slots[slot], Slot::Free) else {
             return;
@@ -188,6 +198,12 @@ impl Machine {
             return self.release_queue.extend(process.jobs);
         }
         let was_stopped = process.was_signalled();
+        // A program may end after a number of jobs, to be started afresh. One that has answered none would be started
+        // for the same job again and again.
+        if !was_stopped && process.has_answered && end.exit == ProcessExit::Code(0) {
+            let read = self.count_jobs_read(&process, &end);
+            self.release_queue.extend(process.jobs.drain(read..));
+        }
         for jid in process.jobs {
             let exit = Some(end.exit);
             if was_stopped {

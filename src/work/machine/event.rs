@@ -163,6 +163,8 @@ pub enum Event {
     NotStarted {
         slot: usize,
         why: StartFailure,
+        /// The jobs for which the process was to start.
+        jobs: Vec<PoppedJob>,
     },
     /// A process wrote a line as an answer. `jid` is `None` if the line names no job.
     Line {

@@ -48,6 +48,8 @@ pub(super) struct HeldJob {
     pub was_noticed: bool,
     /// When the job was handed to a process.
     pub begun: f64,
+    /// Whether the start of the job was reported.
+    pub is_start_reported: bool,
     /// When the progress of the job was last written.
     pub progress_at: f64,
 }
@@ -120,6 +122,7 @@ impl HeldJobs {
             is_doubtful: false,
             was_noticed: false,
             begun: now,
+            is_start_reported: false,
             progress_at: f64::NEG_INFINITY,
         };
         self.due = self.due.min(held.extend_at).min(held.expires);

@@ -14,7 +14,8 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use self::event::{
-    Action, DispatchMode, Event, MachineConfig, Report, WorkLimit, WorkerReadiness, WorkerRunResult,
+    Action, DispatchMode, Event, MachineConfig, Report, StartFailure, WorkLimit, WorkerReadiness,
+    WorkerRunResult,
 };
 use self::held::HeldJobs;
 use self::processes::{QuickDeathBackoff, Slot};
@@ -165,6 +166,8 @@ pub struct Machine {
     /// Whether a job may have been put into a queue since the last finish-and-pop call was sent.
     was_put: bool,
     popped: u64,
+    /// When the first of the latest starts failed, if the program cannot be started and all of them failed for that.
+    unstartable_since: Option<f64>,
     start_failures: u32,
     /// The number of consecutive starts that failed because the machine could not start a process.
     busy_failures: u32,
@@ -236,6 +239,7 @@ impl Machine {
             due_at: f64::INFINITY,
             was_put: false,
             popped: 0,
+            unstartable_since: None,
             start_failures: 0,
             busy_failures: 0,
             directory_failures: vec![0; config.slots],
@@ -271,9 +275,19 @@ impl Machine {
         match event {
             Event::Started { slot, .. } => {
                 (self.start_failures, self.busy_failures) = (0, 0);
+                self.unstartable_since = None;
                 self.directory_failures[slot] = 0;
             }
-            Event::NotStarted { slot, why } => self.fail_or_release_unstarted_jobs(now, slot, why),
+            Event::NotStarted {
+                slot,
+                why: StartFailure::Program(message),
+                jobs,
+            } if self.may_program_come_back(now) => {
+                self.keep_jobs_until_next_start(now, slot, message, jobs)
+            }
+            Event::NotStarted { slot, why, .. } => {
+                self.fail_or_release_unstarted_jobs(now, slot, why)
+            }
             Event::Line { slot, jid, content } => self.handle_answer_line(now, slot, jid, content),
             Event::AnswerOnStdout { slot, jid } => self.warn_once_of_stdout_answer(slot, jid),
             Event::Mute { slot } => self.plan_stop_after_answers_closed(now, slot),

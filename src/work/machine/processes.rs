@@ -11,6 +11,16 @@ use crate::name::Name;
 /// The work ends when this number of consecutive starts has failed because the program cannot be started.
 const MAX_START_FAILURES: u32 = 3;
 
+/// How long a program that cannot be started is tried again before its jobs fail or are released, in seconds: a
+/// deployment may be replacing it.
+const PROGRAM_PATIENCE: f64 = 3.0;
+
+/// A start that fails this many seconds after the first failed one is about another absence of the program.
+const PROGRAM_ABSENCE: f64 = 60.0;
+
+/// The shortest and the longest time between two attempts to start such a program in a slot, in seconds.
+const PROGRAM_BACKOFF: (f64, f64) = (0.1, 1.0);
+
 /// Time between a failed start of a process and the next attempt in its slot, in seconds.
 const START_AGAIN: f64 = 1.0;
 
@@ -271,11 +281,58 @@ impl Machine {
         if let Some(job) = self.held.get_mut(jid) {
             job.phase = JobPhase::Running(slot);
             job.begun = now;
+            let was_reported = std::mem::replace(&mut job.is_start_reported, true);
             let job = job.label.clone();
             if let Some(limit) = self.config.time_limit {
                 self.limit_due = self.limit_due.min(now + limit);
             }
-            self.add_report(Report::Started { job, slot });
+            if !was_reported {
+                self.add_report(Report::Started { job, slot });
+            }
+        }
+    }
+
+    /// Whether a program that cannot be started now is tried again for the same jobs.
+    pub(super) fn may_program_come_back(&self, now: f64) -> bool {
+        let since = self.present_absence_since(now).unwrap_or(now);
+        now < since + PROGRAM_PATIENCE
+    }
+
+    fn present_absence_since(&self, now: f64) -> Option<f64> {
+        self.unstartable_since
+            .filter(|since| now < since + PROGRAM_ABSENCE)
+    }
+
+    /// Keeps the jobs of a program that could not be started, whose locks are extended meanwhile, for the next attempt
+    /// to start it. Jobs that would have followed on its stdin are released.
+    pub(super) fn keep_jobs_until_next_start(
+        &mut self,
+        now: f64,
+        slot: usize,
+        message: String,
+        jobs: Vec<PoppedJob>,
+    ) {
+        let Slot::Busy(process) = std::mem::replace(&mut self.slots[slot], Slot::Free) else {
+            return;
+        };
+        let since = self.present_absence_since(now);
+        if since.is_none() {
+            let message = format!("{message}; trying again for {PROGRAM_PATIENCE}s");
+            self.add_report(Report::StartFailed { slot, message });
+        }
+        self.unstartable_since = since.or(Some(now));
+        let failed_for = now - since.unwrap_or(now);
+        let start_at = now + failed_for.clamp(PROGRAM_BACKOFF.0, PROGRAM_BACKOFF.1);
+        self.slots[slot] = Slot::Down(start_at);
+        self.slots_due = self.slots_due.min(start_at);
+        let is_kept = |jid: &Name| jobs.iter().any(|job| job.jid == *jid);
+        let others = process.jobs.into_iter().filter(|jid| !is_kept(jid));
+        self.release_queue.extend(others);
+        for job in jobs.into_iter().rev() {
+            if let Some(held) = self.held.get_mut(&job.jid) {
+                held.phase = JobPhase::Ready;
+                self.ready.push_front(job);
+            }
         }
     }
 

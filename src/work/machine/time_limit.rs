@@ -1,7 +1,7 @@
 //! The time limit of jobs: it counts from when a job was handed to its process.
 
 use super::Machine;
-use super::event::{Action, DispatchMode, EndedProcess, Report};
+use super::event::{Action, EndedProcess, Report};
 use super::processes::{Slot, SlotProcess};
 use crate::model::retry_cause::ProcessFault;
 use crate::name::Name;
@@ -59,13 +59,8 @@ impl Machine {
         let (Some(limit), Some(first)) = (self.config.time_limit, process.overdue.first()) else {
             return;
         };
-        let unread = match self.config.mode {
-            // If the process has lost jobs, it is unknown which jobs the unread lines are about.
-            DispatchMode::Persistent(_) if process.lost.is_empty() => end.unread_lines,
-            _ => 0,
-        };
         let least = usize::from(process.jobs.first() == Some(first));
-        let read = process.jobs.len().saturating_sub(unread).max(least);
+        let read = self.count_jobs_read(process, end).max(least);
         let is_overdue = |jid: &&Name| process.overdue.contains(jid);
         let count = process.jobs[..read].iter().take_while(is_overdue).count();
         let mut message = format!("the job ran longer than {}", describe_limit(limit));

@@ -28,6 +28,8 @@ pub(super) struct InputPipe {
     written: usize,
     /// The lengths of the last lines that were queued, to find how many lines the program has not read completely.
     sent: VecDeque<usize>,
+    /// The number of lines that a program which closed its stdin had not read completely, with those that came later.
+    left_unread: usize,
     closes: bool,
 }
 
@@ -41,6 +43,7 @@ impl InputPipe {
             queue: VecDeque::new(),
             written: 0,
             sent: VecDeque::new(),
+            left_unread: 0,
             closes: false,
         })
     }
@@ -55,7 +58,11 @@ impl InputPipe {
     }
 
     pub(super) fn write_or_queue(&mut self, bytes: Vec<u8>) {
-        if self.pipe.is_none() || self.closes || bytes.is_empty() {
+        if self.closes || bytes.is_empty() {
+            return;
+        }
+        if self.pipe.is_none() {
+            self.left_unread += 1;
             return;
         }
         if self.sent.len() >= MAX_JOBS_PER_CALL {
@@ -79,7 +86,7 @@ impl InputPipe {
     /// count as read.
     pub(super) fn count_unread_lines(&self) -> usize {
         let Some(pipe) = &self.pipe else {
-            return 0;
+            return self.left_unread;
         };
         let queued: usize = self.queue.iter().map(Vec::len).sum();
         let piped = ioctl_fionread(pipe).unwrap_or(0) as usize;
@@ -105,6 +112,7 @@ impl InputPipe {
                 Err(fault) if fault.kind() == ErrorKind::WouldBlock => return,
                 // A program may leave its stdin unread: that is no error.
                 Err(_) => {
+                    self.left_unread = self.count_unread_lines();
                     self.pipe = None;
                     self.queue.clear();
                     return;
