@@ -630,8 +630,9 @@ fn a_report_is_continued_only_by_the_same_command() {
 fn a_report_from_before_a_server_restart_is_noted() {
     let (_dir, file) = report();
     let line = format!("tag j000 --add x --report {file}");
-    waiting(1).ok(20, &line);
-    let ran = waiting(1).at(20).run(&line).exits(0);
+    let (before, after) = (waiting(1), waiting(1));
+    before.ok(20, &line);
+    let ran = after.at(20).run(&line).exits(0);
     let start = "note: this is not the server";
     assert!(ran.stderr().starts_with(start), "{}", ran.stderr());
 }

@@ -41,7 +41,7 @@ fn without_limits_the_problems_of_status_count() {
         90000 $ qless --prefix x: health -q
         90000 $ qless --prefix x: put mail K &>/dev/null
         90000 $ qless --prefix x: health
-        ✗ 1 job waits, and no worker was seen: `qless workers`
+        ✗ 1 job waits, and no worker was seen: `qless --prefix=x: workers`
         --- exit 10
         90000 $ qless --prefix x: health --nagios
         QLESS CRITICAL - 1 job waits, and no worker was seen

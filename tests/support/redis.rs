@@ -53,7 +53,7 @@ fn pool() -> MutexGuard<'static, Pool> {
 }
 
 impl Redis {
-    /// Starts a server and waits until it replies.
+    /// Starts a server and waits until it replies, or takes an emptied one that another test has had.
     pub fn start() -> Redis {
         Redis::with(&[])
     }

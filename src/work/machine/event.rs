@@ -111,7 +111,8 @@ pub struct EndedProcess {
     pub data: Option<Vec<u8>>,
     /// Why the captured stdout cannot be the data of the job, as the end of a sentence about it.
     pub unusable_output: Option<String>,
-    /// How many lines a persistent process had been sent that it did not read completely.
+    /// How many lines a persistent process had been sent that it did not read completely. 0 if this program has
+    /// closed its stdin.
     pub unread_lines: usize,
 }
 
