@@ -5,12 +5,14 @@ pub(crate) mod batch_size;
 mod candidates;
 mod diagnosis;
 pub(crate) mod finding_filter;
+mod progress;
 pub(crate) mod unlisted;
 mod verdicts;
 mod verifier;
 
 use self::finding_filter::FindingFilter;
-use self::verifier::{Verifier, VerifyProgress};
+use self::progress::VerifyProgress;
+use self::verifier::Verifier;
 use crate::bulk::pace::Pace;
 use crate::check::repair_queue::RepairQueue;
 use crate::check::scan::ScanCounts;

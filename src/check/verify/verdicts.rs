@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use super::CheckOptions;
 use super::finding_filter::FindingFilter;
-use super::verifier::VerifyProgress;
+use super::progress::VerifyProgress;
 use crate::check::repair_queue::RepairQueue;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;

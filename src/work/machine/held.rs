@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use super::event::{ProcessExit, ReportedJob};
-use super::processes::Slot;
 use super::{Machine, ServerLink};
 use crate::model::ending::EndingRequest;
 use crate::model::popped_job::PoppedJob;
@@ -261,14 +260,6 @@ impl Machine {
     pub(super) fn queue_release_of_late_extended_job(&mut self, jid: &Name) {
         self.given_up.insert(jid.clone());
         self.queue_release_if_given_up_unless_running(jid);
-    }
-
-    /// The lost jobs that processes still have.
-    pub(super) fn lost_jids_in_processes(&self) -> impl Iterator<Item = &Name> {
-        self.slots.iter().flat_map(|slot| match slot {
-            Slot::Busy(process) => process.lost.as_slice(),
-            _ => &[],
-        })
     }
 
     /// Releases the jobs that no process has.

@@ -193,6 +193,14 @@ impl QuickDeathBackoff {
 }
 
 impl Machine {
+    /// The lost jobs that processes still have.
+    pub(super) fn lost_jids_in_processes(&self) -> impl Iterator<Item = &Name> {
+        self.slots.iter().flat_map(|slot| match slot {
+            Slot::Busy(process) => process.lost.as_slice(),
+            _ => &[],
+        })
+    }
+
     /// Sends the signals that are due. At the end of the work, also closes the stdin of persistent processes that have
     /// no job.
     pub(super) fn send_due_signals_and_end_idle_processes(&mut self, now: f64) {
