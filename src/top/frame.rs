@@ -260,7 +260,7 @@ fn lines_of_table(
     lines: usize,
 ) -> Vec<Line<'static>> {
     let is_focused = which == state.table;
-    let at = is_focused.then(|| state.selected_row_of_table(which, rows));
+    let at = is_focused.then(|| state.selected_row_position(rows, which as usize));
     let omitted = state
         .current_server()
         .snapshot
