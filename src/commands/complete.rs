@@ -69,14 +69,9 @@ pub(crate) struct Args {
     bulk: BulkFlags,
 }
 
-const COMPLETE: Verb = Verb {
-    word: "complete",
-    infinitive: "complete",
-    past: "completed",
-    of_one: None,
-    table_columns: BulkTableColumns::States,
-    raw: true,
-};
+const COMPLETE: Verb = Verb::new("complete", "complete", "completed")
+    .with_table(BulkTableColumns::States)
+    .with_raw_replies();
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Work, run)
     .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jids));

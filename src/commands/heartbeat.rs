@@ -49,14 +49,9 @@ pub(crate) struct Args {
     dry: DryRunFlag,
 }
 
-const HEARTBEAT: Verb = Verb {
-    word: "heartbeat",
-    infinitive: "extend the lock on",
-    past: "extended",
-    of_one: None,
-    table_columns: BulkTableColumns::Expiries,
-    raw: true,
-};
+const HEARTBEAT: Verb = Verb::new("heartbeat", "extend the lock on", "extended")
+    .with_table(BulkTableColumns::Expiries)
+    .with_raw_replies();
 
 /// The word for errors about one job.
 const VERB: &str = "heartbeat";

@@ -48,14 +48,9 @@ pub(crate) struct Args {
     jobs: JobTargets,
 }
 
-const TAG: Verb = Verb {
-    word: "tag",
-    infinitive: "tag",
-    past: "tagged",
-    of_one: None,
-    table_columns: BulkTableColumns::Tags,
-    raw: true,
-};
+const TAG: Verb = Verb::new("tag", "tag", "tagged")
+    .with_table(BulkTableColumns::Tags)
+    .with_raw_replies();
 
 impl Args {
     fn writes(&self) -> bool {

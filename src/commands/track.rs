@@ -13,7 +13,6 @@ use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids::GivenJids;
-use crate::model::bulk::BulkTableColumns;
 use crate::model::bulk::Verb;
 use crate::model::list::{JobList, List};
 use crate::name::Name;
@@ -48,23 +47,9 @@ pub(crate) struct Args {
     pub watch: WatchFlag,
 }
 
-const TRACK: Verb = Verb {
-    word: "track",
-    infinitive: "track",
-    past: "tracked",
-    of_one: None,
-    table_columns: BulkTableColumns::Nothing,
-    raw: true,
-};
+const TRACK: Verb = Verb::new("track", "track", "tracked").with_raw_replies();
 
-const UNTRACK: Verb = Verb {
-    word: "untrack",
-    infinitive: "stop tracking",
-    past: "no longer tracked",
-    of_one: None,
-    table_columns: BulkTableColumns::Nothing,
-    raw: true,
-};
+const UNTRACK: Verb = Verb::new("untrack", "stop tracking", "no longer tracked").with_raw_replies();
 
 impl Args {
     fn writes(&self) -> bool {
