@@ -3,7 +3,7 @@
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{
-    BulkFlags, HolderFlags, JobTargets, JobTargetsWithoutFailureFlags, MaxInputDataFlag,
+    BulkFlags, HolderFlags, JobTargets, MaxInputDataFlag, SelectorWithoutFailureFlags,
 };
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
@@ -55,7 +55,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
-    jobs: JobTargetsWithoutFailureFlags,
+    jobs: JobTargets<SelectorWithoutFailureFlags>,
 }
 
 const FAIL: Verb = Verb::new("fail", "fail", "marked failed").with_raw_replies();
