@@ -49,7 +49,9 @@ fn the_pager_variables_are_read_in_order() {
     assert!(first.starts_with('Q'), "{first}");
     let second = says(with("").env("PAGER", "sed s/^/P/"));
     assert!(second.starts_with('P'), "{second}");
-    for none in ["cat", "no-such-pager", "/nonexistent/pager -x"] {
+    let set = says(with("LESS=R sed s/^/Q/"));
+    assert!(set.starts_with('Q'), "{set}");
+    for none in ["cat", "no-such-pager", "/nonexistent/pager -x", "/bin"] {
         let written = says(with(none));
         assert!(written.starts_with("  0  ok"), "{none}: {written}");
     }

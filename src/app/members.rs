@@ -53,7 +53,6 @@ pub(super) fn run(
         },
         names_several_groups: session.canonical_command().flag_count("--group") > 1,
     };
-    let all = || members.list.iter().map(|_| MemberCommandPart::default());
     match context_member_dispatch {
         MemberDispatch::Itself => command.run(session),
         MemberDispatch::Apart => {
@@ -65,20 +64,20 @@ pub(super) fn run(
         _ if command.may_write() && session.canonical_command().has_flag("--limit") => {
             Err(group.single_member_error("`--limit` counts the jobs of one"))
         }
-        MemberDispatch::Each | MemberDispatch::EachInFull => {
-            group.run_side_by_side(all().map(Some).collect(), session)
+        MemberDispatch::Each
+        | MemberDispatch::EachInFull
+        | MemberDispatch::Jobs([])
+        | MemberDispatch::JobsInOrder([])
+        | MemberDispatch::Wait { jids: [], .. } => {
+            let part = |_| Some(MemberCommandPart::default());
+            group.run_side_by_side(members.list.iter().map(part).collect(), session)
         }
-        MemberDispatch::Jobs([]) | MemberDispatch::Wait { jids: [], .. } => {
-            group.run_side_by_side(all().map(Some).collect(), session)
-        }
-        MemberDispatch::AllJobs(given) => group.run_on_members_with_jobs(given, session),
-        MemberDispatch::JobsInOrder([]) => {
-            group.run_side_by_side(all().map(Some).collect(), session)
-        }
-        MemberDispatch::JobsInOrder(given) => group.run_in_job_order(given, session),
-        MemberDispatch::Jobs(given) | MemberDispatch::Wait { jids: given, .. } => {
+        MemberDispatch::Jobs(given)
+        | MemberDispatch::AllJobs(given)
+        | MemberDispatch::Wait { jids: given, .. } => {
             group.run_on_members_with_jobs(given, session)
         }
+        MemberDispatch::JobsInOrder(given) => group.run_in_job_order(given, session),
         MemberDispatch::Job(jid) => {
             let given = [InputArg::Value(
                 OsStr::from_bytes(jid.as_bytes()).to_owned(),
@@ -301,22 +300,10 @@ impl<'g> CommandOnMembers<'g> {
             );
             return Err(Error::new(error.kind(), what));
         }
-        let mut parts: Vec<Option<MemberCommandPart>> = Vec::new();
-        for jids in own {
-            let jids = match &given {
-                GivenJids::One(jid) => (!jids.is_empty()).then(|| GivenJids::One(jid.clone())),
-                GivenJids::Many(_) => (!jids.is_empty()).then_some(GivenJids::Many(jids)),
-            };
-            parts.push(jids.map(|jids| MemberCommandPart {
-                jids: Some(jids),
-                ..MemberCommandPart::default()
-            }));
-        }
+        let part = |jids: Vec<Name>| (!jids.is_empty()).then(|| part_of_jids(&given, jids));
+        let mut parts: Vec<Option<MemberCommandPart>> = own.into_iter().map(part).collect();
         if given.jids().is_empty() {
-            parts[0] = Some(MemberCommandPart {
-                jids: Some(given.clone()),
-                ..MemberCommandPart::default()
-            });
+            parts[0] = Some(part_of_jids(&given, Vec::new()));
         }
         let exit = match parts.iter().flatten().count() {
             0 => Exit::Ok,
@@ -374,14 +361,7 @@ impl<'g> CommandOnMembers<'g> {
         }
         let mut results = Vec::new();
         for (index, jids) in runs {
-            let jids = match &given {
-                GivenJids::One(jid) => GivenJids::One(jid.clone()),
-                GivenJids::Many(_) => GivenJids::Many(jids),
-            };
-            let part = MemberCommandPart {
-                jids: Some(jids),
-                ..MemberCommandPart::default()
-            };
+            let part = part_of_jids(&given, jids);
             let result = self.run_on_member(index, part, session);
             results.push((&self.members.list[index], result));
         }
@@ -610,6 +590,17 @@ impl<'g> CommandOnMembers<'g> {
             [one] => *one,
             _ => Exit::Partial,
         })
+    }
+}
+
+/// The part of a member that gets `jids` of the given ones.
+fn part_of_jids(given: &GivenJids, jids: Vec<Name>) -> MemberCommandPart {
+    MemberCommandPart {
+        jids: Some(match given {
+            GivenJids::One(jid) => GivenJids::One(jid.clone()),
+            GivenJids::Many(_) => GivenJids::Many(jids),
+        }),
+        ..MemberCommandPart::default()
     }
 }
 

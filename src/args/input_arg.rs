@@ -84,20 +84,3 @@ impl ValueParserFactory for FileArg {
         OsStringValueParser::new().try_map(FileArg::parse_dash_or_path)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn after_two_dashes_a_word_is_a_value() {
-        let read = |word: &str| InputArg::parse_word(word.into());
-        assert_eq!(read("-"), InputArg::Stdin);
-        assert_eq!(read("@a"), InputArg::File("a".into()));
-        assert_eq!(read("a@"), InputArg::Value("a@".into()));
-        for word in ["-", "@a", "a"] {
-            let marked = plain::mark_as_plain_if_ambiguous(OsStr::new(word));
-            assert_eq!(InputArg::parse_word(marked), InputArg::Value(word.into()));
-        }
-    }
-}

@@ -379,12 +379,12 @@ fn state_conflict_error(one: &str, theirs: &[State], other: &str, others: &[Stat
 
 /// Jobs by jid, or by a selector; one excludes the other.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct JobTargets {
+pub(crate) struct JobTargets<S: Args = Selector> {
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", add = value::CompletionKind::Targets)]
     pub jids: Vec<InputArg>,
     #[command(flatten)]
-    pub selector: Selector,
+    pub selector: S,
 }
 
 /// Jobs by jid, or a queue; one excludes the other.
@@ -399,21 +399,11 @@ pub(crate) struct JidsOrQueue {
     pub queue: Option<Name>,
 }
 
-/// [`JobTargets`] without the filters about failures.
-#[derive(Clone, Debug, Default, Args)]
-pub(crate) struct JobTargetsWithoutFailureFlags {
-    /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", add = value::CompletionKind::Targets)]
-    pub jids: Vec<InputArg>,
-    #[command(flatten)]
-    pub filters: SelectorWithoutFailureFlags,
-}
-
-impl From<JobTargetsWithoutFailureFlags> for JobTargets {
-    fn from(unfailed: JobTargetsWithoutFailureFlags) -> JobTargets {
+impl From<JobTargets<SelectorWithoutFailureFlags>> for JobTargets {
+    fn from(unfailed: JobTargets<SelectorWithoutFailureFlags>) -> JobTargets {
         JobTargets {
             jids: unfailed.jids,
-            selector: unfailed.filters.into(),
+            selector: unfailed.selector.into(),
         }
     }
 }

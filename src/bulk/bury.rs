@@ -4,20 +4,13 @@ use super::order;
 use super::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{BulkTableColumns, OutcomeCode, OutcomeDetail, Verb};
+use crate::model::bulk::{OutcomeCode, OutcomeDetail, Verb};
 use crate::model::ending::FailureReason;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::session::Session;
 
-pub(crate) const BURY: Verb = Verb {
-    word: "bury",
-    infinitive: "bury",
-    past: "buried",
-    of_one: None,
-    table_columns: BulkTableColumns::Nothing,
-    raw: true,
-};
+pub(crate) const BURY: Verb = Verb::new("bury", "bury", "buried").with_raw_replies();
 
 /// The states of jobs that have not started.
 pub(crate) const NOT_STARTED: [State; 5] = [

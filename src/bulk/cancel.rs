@@ -23,14 +23,9 @@ use crate::session::Session;
 use crate::text::format_count;
 use crate::view::RenderOptions;
 
-pub(crate) const CANCEL: Verb = Verb {
-    word: "cancel",
-    infinitive: "cancel",
-    past: "cancelled",
-    of_one: None,
-    table_columns: BulkTableColumns::Jids,
-    raw: true,
-};
+pub(crate) const CANCEL: Verb = Verb::new("cancel", "cancel", "cancelled")
+    .with_table(BulkTableColumns::Jids)
+    .with_raw_replies();
 
 /// The number of jobs above which the operator must type that number to cancel them.
 const MAX_WITHOUT_TYPED_NUMBER: usize = 1000;

@@ -167,6 +167,23 @@ impl JobOutcome {
         }
     }
 
+    /// The reply to the call of a command that named only this job. A refusal is an error with the words of bulk
+    /// commands.
+    pub(crate) fn single_reply<T>(
+        job: &JobSnapshot,
+        verb: &str,
+        mut replies: PerJob<T>,
+    ) -> Result<T, Error> {
+        match replies.pop() {
+            Some(Ok(DoneOrRefused::Done(reply))) => Ok(reply),
+            Some(Ok(DoneOrRefused::Refused(reply))) => {
+                Err(JobOutcome::from_refusing_reply(job, &reply).to_error(verb))
+            }
+            Some(Err(error)) => Err(JobOutcome::refusal_or_error(&job.jid, verb, error)),
+            None => Err(Error::internal("the changed job has no outcome")),
+        }
+    }
+
     /// The refusal of a job as the error of a command that named only this job.
     pub(crate) fn to_error(&self, verb: &str) -> Error {
         let jid = &self.jid;

@@ -10,19 +10,12 @@ use crate::core::api::guard::{GuardReply, RequeueOptions, RequeueResult, Requeue
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{BulkTableColumns, OutcomeCode, OutcomeDetail, Verb};
+use crate::model::bulk::{OutcomeCode, OutcomeDetail, Verb};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 
-pub(crate) const RETRY: Verb = Verb {
-    word: "retry",
-    infinitive: "retry",
-    past: "retried",
-    of_one: None,
-    table_columns: BulkTableColumns::Nothing,
-    raw: false,
-};
+pub(crate) const RETRY: Verb = Verb::new("retry", "retry", "retried");
 
 /// How jobs are retried.
 #[derive(Clone, Debug, Default)]

@@ -79,9 +79,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         );
         session.ui.confirm_if_protected(&what, |_| String::new())?;
     }
-    let reply = session.core()?.call_for_raw_output(now, &call)?;
-    session.ui.write_verbatim_unless_terminal(&reply)?;
-    Ok(Exit::Ok)
+    session.print_core_reply(now, &call)
 }
 
 /// Whether a `-` at this position is an argument of the core instead of stdin. `check.revert` takes a key and three

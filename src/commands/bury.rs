@@ -2,7 +2,7 @@
 
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{BulkFlags, JobTargets, JobTargetsWithoutFailureFlags, MaxInputDataFlag};
+use crate::args::shared::{BulkFlags, JobTargets, MaxInputDataFlag, SelectorWithoutFailureFlags};
 use crate::args::value;
 use crate::bulk::BulkPlan;
 use crate::bulk::bury::{BURY, NOT_STARTED, bury_jobs, refuse_running_or_ended};
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
-    jobs: JobTargetsWithoutFailureFlags,
+    jobs: JobTargets<SelectorWithoutFailureFlags>,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Recover, run)

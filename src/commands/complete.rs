@@ -11,7 +11,6 @@ use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::bulk::{maxima, new_queues};
 use crate::clock::moment::Moment;
-use crate::core::api::job_calls::DoneOrRefused;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
@@ -70,14 +69,9 @@ pub(crate) struct Args {
     bulk: BulkFlags,
 }
 
-const COMPLETE: Verb = Verb {
-    word: "complete",
-    infinitive: "complete",
-    past: "completed",
-    of_one: None,
-    table_columns: BulkTableColumns::States,
-    raw: true,
-};
+const COMPLETE: Verb = Verb::new("complete", "complete", "completed")
+    .with_table(BulkTableColumns::States)
+    .with_raw_replies();
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Work, run)
     .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jids));
@@ -161,7 +155,7 @@ fn complete_single_job(
             .show_and_exit_ok(&CommandResult::new(verb, vec![jid.clone()], true));
     }
     let jobs = std::slice::from_ref(&job);
-    let mut outcomes = session.core()?.complete(
+    let replies = session.core()?.complete(
         now,
         &plan.note,
         jobs,
@@ -169,14 +163,7 @@ fn complete_single_job(
         data.as_deref(),
         next.as_ref(),
     );
-    let state = match outcomes.pop() {
-        Some(Ok(DoneOrRefused::Done(state))) => state,
-        Some(Ok(DoneOrRefused::Refused(reply))) => {
-            return Err(JobOutcome::from_refusing_reply(&job, &reply).to_error(verb));
-        }
-        Some(Err(error)) => return Err(JobOutcome::refusal_or_error(jid, verb, error)),
-        None => return Err(Error::internal("the completed job has no outcome")),
-    };
+    let state = JobOutcome::single_reply(&job, verb, replies)?;
     if let Some(replicas) = plan.flags.replicas.wait_replicas {
         session.core()?.wait_for_replicas(replicas)?;
     }

@@ -7,7 +7,6 @@ use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::bulk::new_queues::note_misspelled_queues;
-use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
@@ -91,7 +90,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let now = session.connect()?;
     let key = Name::from([queue.as_bytes(), SUFFIX].concat());
-    let stored = read_stored_option(&key, now, session)?;
+    let mut options = session.core()?.config(now)?.into_iter();
+    let stored = options.find(|option| option.set && option.key == key);
+    let stored = stored.map(|option| option.value);
     let dry_run = args.dry.dry_run;
     let mut shown = QueueDefaults {
         queue: queue.clone(),
@@ -158,19 +159,6 @@ fn list_queue_defaults(session: &mut Session) -> Result<Exit, Error> {
         session.ui.note_to_people("no queue has defaults");
     }
     Ok(Exit::Ok)
-}
-
-/// The text of an option that is set.
-fn read_stored_option(
-    key: &Name,
-    now: Moment,
-    session: &mut Session,
-) -> Result<Option<Name>, Error> {
-    let options = session.core()?.config(now)?.into_iter();
-    let mut set = options.filter(|option| option.set);
-    Ok(set
-        .find(|option| option.key == *key)
-        .map(|option| option.value))
 }
 
 /// Warns if the core cannot use all stored defaults of a queue, as another program may have written them.

@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::input::jids;
 use crate::input::jids::GivenJids;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkTableColumns, OutcomeCode, OutcomeDetail};
+use crate::model::bulk::{OutcomeCode, OutcomeDetail};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
@@ -62,14 +62,7 @@ const MAX_ADDED: usize = 500;
 /// The action, as errors name it.
 const ASKS: &str = "change the dependencies of";
 
-const RELEASE: Verb = Verb {
-    word: "depends",
-    infinitive: "release",
-    past: "released",
-    of_one: None,
-    table_columns: BulkTableColumns::Nothing,
-    raw: false,
-};
+const RELEASE: Verb = Verb::new("depends", "release", "released");
 
 impl Args {
     fn writes(&self) -> bool {

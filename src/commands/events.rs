@@ -2,8 +2,6 @@
 
 use super::{HelpGroup, Spec};
 use crate::args::format::Format;
-use crate::args::moment;
-use crate::args::moment::MomentArg;
 use crate::args::value;
 use crate::error::Error;
 use crate::events;
@@ -63,12 +61,8 @@ pub(crate) struct Args {
     /// Only events of tracked jobs, whose messages name the job and nothing else
     #[arg(long)]
     tracked: bool,
-    /// End after this number of events
-    #[arg(long, value_name = "N", value_parser = value::at_least_one)]
-    count: Option<u64>,
-    /// End after this time, such as `10m`, or at this time, such as `06:00`
-    #[arg(long, value_name = "D|T", value_parser = moment::parse_deadline)]
-    deadline: Option<MomentArg>,
+    #[command(flatten)]
+    limits: EventLimits,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(HelpGroup::Inspect, run).unpaged();
@@ -96,9 +90,5 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         jids: args.jids,
     };
     filter.refuse_if_nothing_matches()?;
-    let limits = EventLimits {
-        count: args.count,
-        deadline: args.deadline,
-    };
-    events::show_events_until_limit(&filter, &limits, session)
+    events::show_events_until_limit(&filter, &args.limits, session)
 }

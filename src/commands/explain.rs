@@ -1,6 +1,6 @@
 //! `qless explain`
 
-use super::{HelpGroup, MemberDispatch, Spec, refuse_missing_with_traces};
+use super::{HelpGroup, MemberDispatch, Spec, found_and_missing, refuse_missing_with_traces};
 use crate::args::format::Format;
 use crate::args::shared::JidsOrQueue;
 use crate::args::value;
@@ -11,7 +11,6 @@ use crate::input::jids;
 use crate::input::jids::GivenJids;
 use crate::model::explain::Explanations;
 use crate::model::list::List;
-use crate::name::Name;
 use crate::session::Session;
 
 /// Explain why jobs do not run
@@ -52,10 +51,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let given = jids::read_jids(&mut session.input(), &args.targets.jids)?;
     let now = session.connect()?;
     let found = explain::explain_jobs(session.core()?, now, given.jids())?;
-    let missing = given.jids().iter().zip(&found);
-    let missing = missing.filter(|(_, found)| found.is_none());
-    let missing: Vec<Name> = missing.map(|(jid, _)| jid.clone()).collect();
-    let mut found: Vec<_> = found.into_iter().flatten().collect();
+    let (mut found, missing) = found_and_missing(given.jids(), found);
     match (given, found.len()) {
         (GivenJids::One(_), 1) => session.ui.show(&found.remove(0))?,
         (GivenJids::One(_), _) => {}

@@ -3,7 +3,7 @@
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{
-    BulkFlags, HolderFlags, JobTargets, JobTargetsWithoutFailureFlags, MaxInputDataFlag,
+    BulkFlags, HolderFlags, JobTargets, MaxInputDataFlag, SelectorWithoutFailureFlags,
 };
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
@@ -12,7 +12,6 @@ use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::{data, jids};
-use crate::model::bulk::BulkTableColumns;
 use crate::model::bulk::Verb;
 use crate::model::ending::FailureReason;
 use crate::model::job::State;
@@ -56,17 +55,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
-    jobs: JobTargetsWithoutFailureFlags,
+    jobs: JobTargets<SelectorWithoutFailureFlags>,
 }
 
-const FAIL: Verb = Verb {
-    word: "fail",
-    infinitive: "fail",
-    past: "marked failed",
-    of_one: None,
-    table_columns: BulkTableColumns::Nothing,
-    raw: true,
-};
+const FAIL: Verb = Verb::new("fail", "fail", "marked failed").with_raw_replies();
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Recover, run)
     .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));

@@ -144,11 +144,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     selector = selector.with_default_states(&[State::Failed])?;
     let now = session.connect()?;
     if session.ui.format() == Format::Raw {
-        let text = session
-            .core()?
-            .call_for_raw_output(now, &raw_failed_call(&selector)?)?;
-        session.ui.write_verbatim_unless_terminal(&text)?;
-        return Ok(Exit::Ok);
+        return session.print_core_reply(now, &raw_failed_call(&selector)?);
     }
     let listed = jobs::list_jobs(&selector, true, now, session)?;
     if selector.groups.is_empty() {
@@ -190,15 +186,11 @@ fn cancel_all(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 fn list_failure_groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.require_format(&[Format::Raw])?;
-    session.ui.check_columns::<List<failure::FailureGroup>>()?;
-    let now = session.connect()?;
-    let (core, out) = session.core_and_ui()?;
-    if out.format() == Format::Raw {
-        let text = core.call_for_raw_output(now, &Call::raw_call("failed"))?;
-        out.write_verbatim_unless_terminal(&text)?;
-        return Ok(Exit::Ok);
+    let now = session.connect_to_show::<List<failure::FailureGroup>>(&[Format::Raw])?;
+    if session.ui.format() == Format::Raw {
+        return session.print_core_reply(now, &Call::raw_call("failed"));
     }
+    let (core, out) = session.core_and_ui()?;
     let mut groups = List::of_all(core.failed_groups(now)?);
     let first = groups.items.first().map(|group| group.group.clone());
     groups.keep_page(selector.offset, selector.limit.or(out.default_row_limit()));

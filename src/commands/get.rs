@@ -165,7 +165,9 @@ fn show_details(
     if session.ui.format() == Format::Table {
         for detail in &mut details.list.items {
             if let JobOrRecurring::Job(job) = detail {
-                job.neighbors = read_dependency_neighbors(job, now, session)?;
+                if !job.dependencies.is_empty() || !job.dependents.is_empty() {
+                    job.neighbors = session.core()?.dependencies_then_dependents(now, job)?;
+                }
                 if is_single {
                     job.blocked_by = delay_reason_beyond_state(job, now, session)?;
                 }
@@ -185,18 +187,6 @@ fn show_details(
         }
         None if is_single => Ok(()),
         _ => session.ui.show(details),
-    }
-}
-
-fn read_dependency_neighbors(
-    job: &Job,
-    now: Moment,
-    session: &mut Session,
-) -> Result<Vec<crate::model::job::Neighbor>, Error> {
-    if job.dependencies.is_empty() && job.dependents.is_empty() {
-        Ok(Vec::new())
-    } else {
-        session.core()?.dependencies_then_dependents(now, job)
     }
 }
 

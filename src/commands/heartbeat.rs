@@ -8,7 +8,6 @@ use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
-use crate::core::api::job_calls::DoneOrRefused;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
@@ -50,14 +49,9 @@ pub(crate) struct Args {
     dry: DryRunFlag,
 }
 
-const HEARTBEAT: Verb = Verb {
-    word: "heartbeat",
-    infinitive: "extend the lock on",
-    past: "extended",
-    of_one: None,
-    table_columns: BulkTableColumns::Expiries,
-    raw: true,
-};
+const HEARTBEAT: Verb = Verb::new("heartbeat", "extend the lock on", "extended")
+    .with_table(BulkTableColumns::Expiries)
+    .with_raw_replies();
 
 /// The word for errors about one job.
 const VERB: &str = "heartbeat";
@@ -103,17 +97,10 @@ fn extend_lock(
     }
     let holder = worker.acting_worker_for(&job);
     let jobs = std::slice::from_ref(&job);
-    let mut outcomes = session
+    let replies = session
         .core()?
         .heartbeat(now, jobs, |_| holder.clone(), data);
-    let end = match outcomes.pop() {
-        Some(Ok(DoneOrRefused::Done(end))) => end,
-        Some(Ok(DoneOrRefused::Refused(reply))) => {
-            return Err(JobOutcome::from_refusing_reply(&job, &reply).to_error(VERB));
-        }
-        Some(Err(error)) => return Err(JobOutcome::refusal_or_error(&jid, VERB, error)),
-        None => return Err(Error::internal("the extended lock has no outcome")),
-    };
+    let end = JobOutcome::single_reply(&job, VERB, replies)?;
     if session.ui.format() == Format::Raw {
         session.ui.print_text(&format!("{end}\n"))?;
         return Ok(Exit::Ok);

@@ -55,9 +55,7 @@ pub(crate) const SPEC: Spec<Args> =
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     args.selector.refuse_contradictions()?;
     if args.count {
-        session.ui.require_format(&[])?;
-        session.ui.check_columns::<StateCounts>()?;
-        let now = session.connect()?;
+        let now = session.connect_to_show::<StateCounts>(&[])?;
         let (counts, unreadable) = counts_and_unreadable_queues(session, now, &args.selector)?;
         session.ui.show(&counts)?;
         let exit = session
@@ -77,9 +75,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let now = session.connect()?;
     if let Some(call) = raw {
-        let text = session.core()?.call_for_raw_output(now, &call)?;
-        session.ui.write_verbatim_unless_terminal(&text)?;
-        return Ok(Exit::Ok);
+        return session.print_core_reply(now, &call);
     }
     let listed = list_jobs(&args.selector, false, now, session)?;
     exit_or_no_match_error(args.require_match, listed)

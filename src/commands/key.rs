@@ -41,16 +41,10 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::reads(HelpGroup::Inspect, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<JobList>()?;
+    let now = session.connect_to_show::<JobList>(&[Format::Jid, Format::Raw])?;
     let lane = lane::lane_name(&args.queue, args.key.as_bytes());
-    let now = session.connect()?;
     if session.ui.format() == Format::Raw {
-        let text = session
-            .core()?
-            .call_for_raw_output(now, &Call::raw_call("key.get").arg(&lane))?;
-        session.ui.write_verbatim_unless_terminal(&text)?;
-        return Ok(Exit::Ok);
+        return session.print_core_reply(now, &Call::raw_call("key.get").arg(&lane));
     }
     let jids = session
         .core()?

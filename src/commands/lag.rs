@@ -59,9 +59,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     } else {
         &[Format::Raw]
     };
-    session.ui.require_format(raw)?;
-    session.ui.check_columns::<List<QueueLag>>()?;
-    let now = session.connect()?;
+    let now = session.connect_to_show::<List<QueueLag>>(raw)?;
     let (core, out) = session.core_and_ui()?;
     let QueuesByReadability {
         readable: queues,

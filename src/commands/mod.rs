@@ -77,16 +77,22 @@ pub(crate) mod workers;
 
 /// Shows jobs in the order of the given jids. Lists jids of jobs that do not exist as missing.
 fn read_and_show_jobs(jids: &[Name], now: Moment, session: &mut Session) -> Result<(), Error> {
-    let found = session.core()?.jobs(now, JobFields::Brief, jids)?;
-    let (mut jobs, mut missing) = (Vec::new(), Vec::new());
-    for (jid, job) in jids.iter().zip(found) {
-        match job {
-            Some(job) => jobs.push(job),
+    let jobs = session.core()?.jobs(now, JobFields::Brief, jids)?;
+    let (found, missing) = found_and_missing(jids, jobs);
+    let list = List::of_all(found);
+    session.ui.show(&JobList { list, missing })
+}
+
+/// What was found for each of the jids, and the jids for which nothing was found.
+fn found_and_missing<T>(jids: &[Name], results: Vec<Option<T>>) -> (Vec<T>, Vec<Name>) {
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    for (jid, result) in jids.iter().zip(results) {
+        match result {
+            Some(result) => found.push(result),
             None => missing.push(jid.clone()),
         }
     }
-    let list = List::of_all(jobs);
-    session.ui.show(&JobList { list, missing })
+    (found, missing)
 }
 
 /// The error about a job that does not exist. Its hint names keys and lists that still have the jid.

@@ -114,9 +114,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let morgue = DeadJobCriterion::from_args(&args);
     match args.action {
         MorgueAction::List => {
-            session.ui.require_format(&[Format::Jid])?;
-            session.ui.check_columns::<JobList>()?;
-            let now = session.connect()?;
+            let now = session.connect_to_show::<JobList>(&[Format::Jid])?;
             jobs::list_jobs(&morgue.morgue_selector(), true, now, session).map(|listed| listed.exit)
         }
         MorgueAction::Requeue => {

@@ -11,7 +11,7 @@ use crate::command_line::CommandLine;
 use crate::core::api::guard::{RequeueOptions, RequeueVerb};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{BulkTableColumns, OutcomeCode, Verb};
+use crate::model::bulk::{OutcomeCode, Verb};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
@@ -53,14 +53,7 @@ pub(crate) struct Args {
     jobs: JobTargets,
 }
 
-const MOVE: Verb = Verb {
-    word: "move",
-    infinitive: "move",
-    past: "moved",
-    of_one: None,
-    table_columns: BulkTableColumns::Nothing,
-    raw: false,
-};
+const MOVE: Verb = Verb::new("move", "move", "moved");
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Submit, run)
     .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));

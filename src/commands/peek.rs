@@ -39,15 +39,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.check_columns::<JobList>()?;
     session.require_writable_if_raw_output()?;
     let now = session.connect()?;
-    let (core, out) = session.core_and_ui()?;
-    if out.format() == Format::Raw {
-        let call = Call::raw_call("peek")
-            .arg(&args.queue)
-            .arg(args.count.to_string());
-        let text = core.call_for_raw_output(now, &call)?;
-        out.write_verbatim_unless_terminal(&text)?;
-        return Ok(Exit::Ok);
+    if session.ui.format() == Format::Raw {
+        let call = Call::raw_call("peek").arg(&args.queue);
+        return session.print_core_reply(now, &call.arg(args.count.to_string()));
     }
+    let (core, out) = session.core_and_ui()?;
     let queues = std::slice::from_ref(&args.queue);
     let jobs = core.next_jobs(now, queues, args.count, PausedQueuePolicy::Ignored)?;
     if jobs.is_empty() {

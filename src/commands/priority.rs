@@ -34,14 +34,9 @@ pub(crate) struct Args {
     jobs: JobTargets,
 }
 
-const PRIORITY: Verb = Verb {
-    word: "priority",
-    infinitive: "change the priority of",
-    past: "changed",
-    of_one: None,
-    table_columns: BulkTableColumns::Priorities,
-    raw: true,
-};
+const PRIORITY: Verb = Verb::new("priority", "change the priority of", "changed")
+    .with_table(BulkTableColumns::Priorities)
+    .with_raw_replies();
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Submit, run)
     .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));

@@ -9,7 +9,7 @@ use crate::command_line::CommandLine;
 use crate::core::api::guard::{RequeueOptions, RequeueVerb};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{BulkTableColumns, Verb};
+use crate::model::bulk::Verb;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::session::Session;
@@ -37,14 +37,7 @@ pub(crate) struct Args {
     jobs: JobTargets,
 }
 
-const PROMOTE: Verb = Verb {
-    word: "promote",
-    infinitive: "promote",
-    past: "promoted",
-    of_one: None,
-    table_columns: BulkTableColumns::Nothing,
-    raw: false,
-};
+const PROMOTE: Verb = Verb::new("promote", "promote", "promoted");
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Submit, run)
     .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));

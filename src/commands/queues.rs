@@ -43,23 +43,16 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.check_columns::<List<Queue>>()?;
     session.require_writable_if_raw_output()?;
     let now = session.connect()?;
-    let (core, out) = session.core_and_ui()?;
-    if out.format() == Format::Raw {
-        let calls: Vec<Call> = if args.queues.is_empty() {
-            vec![Call::raw_call("queues")]
-        } else {
-            let queues = core.queues_like(now, &args.queues)?;
-            queues
-                .iter()
-                .map(|queue| Call::raw_call("queues").arg(&queue.name))
-                .collect()
-        };
-        for call in &calls {
-            let text = core.call_for_raw_output(now, call)?;
-            out.write_verbatim_unless_terminal(&text)?;
+    if session.ui.format() == Format::Raw {
+        if args.queues.is_empty() {
+            return session.print_core_reply(now, &Call::raw_call("queues"));
+        }
+        for queue in session.core()?.queues_like(now, &args.queues)? {
+            session.print_core_reply(now, &Call::raw_call("queues").arg(&queue.name))?;
         }
         return Ok(Exit::Ok);
     }
+    let (core, out) = session.core_and_ui()?;
     let QueuesByReadability {
         readable: queues,
         unreadable,

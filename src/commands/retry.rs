@@ -80,14 +80,9 @@ pub(crate) struct Args {
 }
 
 /// The verb for a retry in the name of the worker that holds the job, which uses one retry.
-const HOLDER_RETRY: Verb = Verb {
-    word: "retry",
-    infinitive: "retry",
-    past: "retried",
-    of_one: None,
-    table_columns: BulkTableColumns::Remaining,
-    raw: true,
-};
+const HOLDER_RETRY: Verb = Verb::new("retry", "retry", "retried")
+    .with_table(BulkTableColumns::Remaining)
+    .with_raw_replies();
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Recover, run)
     .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));

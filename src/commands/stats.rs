@@ -59,22 +59,19 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         None => session.ui.check_columns::<stats::StatsOfQueuesOnDay>()?,
     }
     let now = session.connect()?;
-    let (core, out) = session.core_and_ui()?;
     let mut days = days_to_show(&args, now)?;
-    let queues = core.queues_like(now, &args.queues)?;
+    let queues = session.core()?.queues_like(now, &args.queues)?;
     let names: Vec<Name> = queues.into_iter().map(|queue| queue.name).collect();
-    if out.format() == Format::Raw {
+    if session.ui.format() == Format::Raw {
         for queue in &names {
             for (_, day) in &days {
-                let text = core.call_for_raw_output(
-                    now,
-                    &Call::raw_call("stats").arg(queue).arg(day.to_string()),
-                )?;
-                out.write_verbatim_unless_terminal(&text)?;
+                let call = Call::raw_call("stats").arg(queue).arg(day.to_string());
+                session.print_core_reply(now, &call)?;
             }
         }
         return Ok(Exit::Ok);
     }
+    let (core, out) = session.core_and_ui()?;
     let Some(count) = args.days else {
         let list = List::of_all(core.stats(now, &names, &days)?);
         let histogram_of = args.histogram;

@@ -1,6 +1,6 @@
 //! `qless tag`
 
-use super::{HelpGroup, MemberDispatch, Spec, is_list_or_ls};
+use super::{HelpGroup, MemberDispatch, Spec, found_and_missing, is_list_or_ls};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, JobTargets, refuse_overlap};
 use crate::args::value;
@@ -48,14 +48,9 @@ pub(crate) struct Args {
     jobs: JobTargets,
 }
 
-const TAG: Verb = Verb {
-    word: "tag",
-    infinitive: "tag",
-    past: "tagged",
-    of_one: None,
-    table_columns: BulkTableColumns::Tags,
-    raw: true,
-};
+const TAG: Verb = Verb::new("tag", "tag", "tagged")
+    .with_table(BulkTableColumns::Tags)
+    .with_raw_replies();
 
 impl Args {
     fn writes(&self) -> bool {
@@ -119,19 +114,13 @@ fn show_tags(jobs: &JobTargets, session: &mut Session) -> Result<Exit, Error> {
     jobs.require_either_jids_or_selector()?;
     let given = jids::read_jids(&mut session.input(), &jobs.jids)?;
     let now = session.connect()?;
-    let mut missing = Vec::new();
-    let mut found = Vec::new();
-    if jobs.jids.is_empty() {
-        found = select::matching_jobs(session, now, &jobs.selector, JobFields::Brief)?;
+    let (found, missing) = if jobs.jids.is_empty() {
+        let found = select::matching_jobs(session, now, &jobs.selector, JobFields::Brief)?;
+        (found, Vec::new())
     } else {
         let jobs = session.core()?.jobs(now, JobFields::Brief, given.jids())?;
-        for (jid, job) in given.jids().iter().zip(jobs) {
-            match job {
-                Some(job) => found.push(job),
-                None => missing.push(jid.clone()),
-            }
-        }
-    }
+        found_and_missing(given.jids(), jobs)
+    };
     let out = &mut session.ui;
     if out.format() == Format::Table {
         let row = |job: &Job| BulkRow {
@@ -152,7 +141,7 @@ fn show_tags(jobs: &JobTargets, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-fn tag_report(rows: Vec<BulkRow>) -> BulkReport {
+pub(super) fn tag_report(rows: Vec<BulkRow>) -> BulkReport {
     BulkReport {
         sum: BulkTotals::new("tag", false, 0),
         items: Vec::new(),
@@ -163,22 +152,13 @@ fn tag_report(rows: Vec<BulkRow>) -> BulkReport {
 
 /// Lists the tags, most used first.
 fn list_tags(offset: u64, limit: Option<u64>, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.require_format(&[Format::Raw])?;
-    session.ui.check_columns::<List<Tag>>()?;
-    let now = session.connect()?;
-    let (core, out) = session.core_and_ui()?;
-    if out.format() == Format::Raw {
-        let limit = limit.unwrap_or(25).to_string();
-        let text = core.call_for_raw_output(
-            now,
-            &Call::raw_call("tag")
-                .arg("top")
-                .arg(offset.to_string())
-                .arg(limit),
-        )?;
-        out.write_verbatim_unless_terminal(&text)?;
-        return Ok(Exit::Ok);
+    let now = session.connect_to_show::<List<Tag>>(&[Format::Raw])?;
+    if session.ui.format() == Format::Raw {
+        let call = Call::raw_call("tag").arg("top").arg(offset.to_string());
+        let call = call.arg(limit.unwrap_or(25).to_string());
+        return session.print_core_reply(now, &call);
     }
+    let (core, out) = session.core_and_ui()?;
     let mut tags = List::of_all(core.tags(now)?);
     let total = tags.items.len();
     tags.keep_page(offset, limit.or(out.default_row_limit()));

@@ -6,7 +6,6 @@ use crate::args::value;
 use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::BulkTableColumns;
 use crate::model::bulk::Verb;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
@@ -34,12 +33,8 @@ pub(crate) struct Args {
 }
 
 const TIMEOUT: Verb = Verb {
-    word: "timeout",
-    infinitive: "time out",
-    past: "timed out",
     of_one: Some("revoked the lock on"),
-    table_columns: BulkTableColumns::Nothing,
-    raw: true,
+    ..Verb::new("timeout", "time out", "timed out").with_raw_replies()
 };
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Recover, run)

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{HelpGroup, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec, found_and_missing};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, JobTargets, WatchFlag};
 use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
@@ -13,7 +13,6 @@ use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids::GivenJids;
-use crate::model::bulk::BulkTableColumns;
 use crate::model::bulk::Verb;
 use crate::model::list::{JobList, List};
 use crate::name::Name;
@@ -48,23 +47,9 @@ pub(crate) struct Args {
     pub watch: WatchFlag,
 }
 
-const TRACK: Verb = Verb {
-    word: "track",
-    infinitive: "track",
-    past: "tracked",
-    of_one: None,
-    table_columns: BulkTableColumns::Nothing,
-    raw: true,
-};
+const TRACK: Verb = Verb::new("track", "track", "tracked").with_raw_replies();
 
-const UNTRACK: Verb = Verb {
-    word: "untrack",
-    infinitive: "stop tracking",
-    past: "no longer tracked",
-    of_one: None,
-    table_columns: BulkTableColumns::Nothing,
-    raw: true,
-};
+const UNTRACK: Verb = Verb::new("untrack", "stop tracking", "no longer tracked").with_raw_replies();
 
 impl Args {
     fn writes(&self) -> bool {
@@ -123,26 +108,18 @@ fn start_or_stop_tracking(
 }
 
 fn list_tracked(session: &mut Session) -> Result<Exit, Error> {
-    session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<JobList>()?;
-    let now = session.connect()?;
+    let now = session.connect_to_show::<JobList>(&[Format::Jid, Format::Raw])?;
+    if session.ui.format() == Format::Raw {
+        return session.print_core_reply(now, &Call::raw_call("track"));
+    }
     let (core, out) = session.core_and_ui()?;
-    if out.format() == Format::Raw {
-        let text = core.call_for_raw_output(now, &Call::raw_call("track"))?;
-        out.write_verbatim_unless_terminal(&text)?;
-        return Ok(Exit::Ok);
-    }
     let jids = core.index_members(now, &Index::Tracked)?;
-    let mut jobs = JobList::default();
-    let mut found = Vec::new();
-    for (jid, job) in jids.iter().zip(core.jobs(now, JobFields::Brief, &jids)?) {
-        match job {
-            Some(job) => found.push(job),
-            None => jobs.missing.push(jid.clone()),
-        }
-    }
+    let (mut found, missing) = found_and_missing(&jids, core.jobs(now, JobFields::Brief, &jids)?);
     core.set_failed_dependency_counts(now, found.iter_mut().collect())?;
-    jobs.list = List::of_all(found);
+    let jobs = JobList {
+        list: List::of_all(found),
+        missing,
+    };
     out.show(&jobs)?;
     match jobs.missing.as_slice() {
         [] if jobs.list.items.is_empty() => out.note_to_people("no tracked jobs"),

@@ -50,9 +50,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Recover, run)
     .context_member_dispatch(|_| MemberDispatch::Refused("it counts the jobs of one"));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.require_format(&[Format::Raw])?;
-    session.ui.check_columns::<BulkReport>()?;
-    let now = session.connect()?;
+    let now = session.connect_to_show::<BulkReport>(&[Format::Raw])?;
     let index = Index::Failed(args.group.clone());
     let core = session.core()?;
     let total = core.index_range(now, &index, 0, 0)?.total;

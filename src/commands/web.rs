@@ -12,7 +12,6 @@ use super::{
     HelpGroup, MemberDispatch, Spec, cancel, failed, get, pause, priority, promote, queues, retry,
     status, tag, track, unpause, workers,
 };
-use crate::args::invalid::Invalid;
 use crate::args::{plain, value};
 use crate::command_line::CommandLine;
 use crate::error::{Error, Kind};
@@ -56,18 +55,8 @@ pub(crate) struct Args {
     listen: ListenAddress,
     #[command(flatten)]
     access: AccessOptions,
-    /// How often the page is new
-    #[arg(long, value_name = "D", value_parser = value::positive_duration, default_value = "2s")]
-    interval: Duration,
-    /// Add buttons that change jobs and queues
-    #[arg(long)]
-    allow_changes: bool,
-    /// Show no data of jobs in lists
-    #[arg(long)]
-    hide_data: bool,
-    /// A path in front of all others, for a proxy that does not remove it
-    #[arg(long, value_name = "PATH", value_parser = parse_base_path, default_value = "", hide_default_value = true)]
-    base_path: String,
+    #[command(flatten)]
+    pages: WebOptions,
     /// Keep the history of a day in this file
     #[arg(long, value_name = "FILE", value_parser = value::file_to_write())]
     history: Option<PathBuf>,
@@ -77,7 +66,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes_if(HelpGroup::Inspect, |args| args.allow_changes, run)
+    Spec::writes_if(HelpGroup::Inspect, |args| args.pages.allow_changes, run)
         .context_member_dispatch(|_| MemberDispatch::Apart);
 
 /// Maximum size of a history file, in bytes: three times the size of the history of a day with a thousand queues and
@@ -106,10 +95,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     for session in &mut sessions {
         session.globals.timeout = Some(session.timeout().min(PATIENCE));
-        session.changes = args.allow_changes && !session.globals.read_only;
+        session.changes = args.pages.allow_changes && !session.globals.read_only;
         if let Some((why, _)) = session
             .read_only_setting_and_remedy()
-            .filter(|_| args.allow_changes)
+            .filter(|_| args.pages.allow_changes)
         {
             let name = session
                 .flag_naming_member()
@@ -129,15 +118,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .map(read_and_rewrite_history)
         .transpose()?;
     let listener = Listener::bind(&args.listen, access)?.accepting_posts();
-    let place = format!("listening on {}{}/", listener.url(), args.base_path);
+    let place = format!("listening on {}{}/", listener.url(), args.pages.base_path);
     sessions[0].ui.note(&place);
-    let options = WebOptions {
-        interval: args.interval,
-        allow_changes: args.allow_changes,
-        hide_data: args.hide_data,
-        base_path: args.base_path,
-    };
-    let server = WebServer::new(sessions.into_iter(), options, &run_command)?;
+    let server = WebServer::new(sessions.into_iter(), args.pages, &run_command)?;
     if let (Some(first), Some(kept)) = (server.first_server(), kept) {
         first.with_snapshot_history(|history| *history = kept);
     }
@@ -203,27 +186,6 @@ fn read_history(path: &Path) -> Result<JobRateHistory, Error> {
 fn save_history(path: &Path, server: &SnapshotHttpResponder) -> Result<(), Error> {
     let text = server.with_snapshot_history(|history| serde_json::to_vec(history));
     fs::write_private(path, &text.map_err(Error::internal)?)
-}
-
-/// Reads the value of `--base-path`: empty, or a path that begins with `/`. Removes slashes at its end.
-fn parse_base_path(given: &str) -> Result<String, Invalid> {
-    let path = given.trim_end_matches('/');
-    let is_plain = path
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte));
-    // Refuse the segments `.` and `..`: a browser removes them from a path before it requests the path.
-    let mut segments = path
-        .strip_prefix('/')
-        .into_iter()
-        .flat_map(|rest| rest.split('/'));
-    let is_kept = !path.is_empty() && segments.all(|part| !matches!(part, "" | "." | ".."));
-    if path.is_empty() || (is_plain && path.starts_with('/') && is_kept) {
-        Ok(path.to_owned())
-    } else {
-        Err(Invalid::expects(
-            "a path such as `/qless`, of letters, digits, `-`, `_`, `.` and `~`, without the segments `.` and `..`",
-        ))
-    }
 }
 
 /// Runs a command for a page, and returns its output instead of printing it.

@@ -96,17 +96,11 @@ fn print_raw_core_reply(workers: &[NamePattern], session: &mut Session) -> Resul
     let now = session.now();
     let names: Option<Vec<&Name>> = workers.iter().map(NamePattern::as_plain_name).collect();
     let names = names.ok_or_else(|| Error::usage("the core's own `workers` takes no globs"))?;
-    let calls: Vec<Call> = if names.is_empty() {
-        vec![Call::raw_call("workers")]
-    } else {
-        names
-            .into_iter()
-            .map(|name| Call::raw_call("workers").arg(name))
-            .collect()
-    };
-    for call in &calls {
-        let text = session.core()?.call_for_raw_output(now, call)?;
-        session.ui.write_verbatim_unless_terminal(&text)?;
+    if names.is_empty() {
+        return session.print_core_reply(now, &Call::raw_call("workers"));
+    }
+    for name in names {
+        session.print_core_reply(now, &Call::raw_call("workers").arg(name))?;
     }
     Ok(Exit::Ok)
 }

@@ -9,7 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::args::format::Format;
-use crate::args::moment::MomentArg;
+use crate::args::moment::{self, MomentArg};
+use crate::args::value;
 use crate::clock::Stopwatch;
 use crate::clock::moment::Moment;
 use crate::core::api::event::{EventOrConnectionChange, EventStream};
@@ -24,12 +25,15 @@ use crate::text::{format_count, format_duration_tenths_below_second};
 
 use filter::EventFilter;
 
-/// When the stream ends.
-#[derive(Debug)]
+/// The flags that say when the stream ends.
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct EventLimits {
-    /// After this number of events.
-    pub count: Option<u64>,
-    pub deadline: Option<MomentArg>,
+    /// End after this number of events
+    #[arg(long, value_name = "N", value_parser = value::at_least_one)]
+    count: Option<u64>,
+    /// End after this time, such as `10m`, or at this time, such as `06:00`
+    #[arg(long, value_name = "D|T", value_parser = moment::parse_deadline)]
+    deadline: Option<MomentArg>,
 }
 
 /// Time between two checks whether a signal has arrived or the deadline has passed.

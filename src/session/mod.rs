@@ -20,10 +20,11 @@ use crate::args::globals::{AddressOrigin, CommandLineText, Globals, TlsFiles};
 use crate::clock::Clock;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
-use crate::core::call::{ConnectionSettings, Core};
+use crate::core::call::{Call, ConnectionSettings, Core};
 use crate::core::script::{USUAL_PREFIX, with_hash_tag};
 use crate::env;
 use crate::error::{Cause, Error, Kind};
+use crate::exit::Exit;
 use crate::input::jids::GivenJids;
 use crate::input::source::{CommandInputs, StdinAvailability};
 use crate::input::two_pass::TwoPassFile;
@@ -34,6 +35,7 @@ use crate::settings::members::ContextMember;
 use crate::settings::{ConfigFile as File, ContextSettings};
 use crate::text::{self, Sanitized};
 use crate::ui::{ContextLabel, Ui};
+use crate::view::View;
 
 /// The timeout if none is given.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -461,6 +463,21 @@ impl Session {
         let now = self.now();
         self.ui.set_now(now);
         Ok(now)
+    }
+
+    /// Connects for a command that shows `V`. Before that, refuses formats and columns that `V` does not have.
+    pub(crate) fn connect_to_show<V: View>(&mut self, formats: &[Format]) -> Result<Moment, Error> {
+        self.ui.require_format(formats)?;
+        self.ui.check_columns::<V>()?;
+        self.connect()
+    }
+
+    /// Makes a call and prints the reply of the core as it is, for `-o raw`.
+    pub(crate) fn print_core_reply(&mut self, now: Moment, call: &Call) -> Result<Exit, Error> {
+        let (core, ui) = self.core_and_ui()?;
+        let reply = core.call_for_raw_output(now, call)?;
+        ui.write_verbatim_unless_terminal(&reply)?;
+        Ok(Exit::Ok)
     }
 
     /// Refuses `what`, the name of a change, if the session is read-only. Needs no connection.

@@ -260,7 +260,7 @@ fn lines_of_table(
     lines: usize,
 ) -> Vec<Line<'static>> {
     let is_focused = which == state.table;
-    let at = is_focused.then(|| state.selected_row_of_table(which, rows));
+    let at = is_focused.then(|| state.selected_row_position(rows, which as usize));
     let omitted = state
         .current_server()
         .snapshot
@@ -763,11 +763,11 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_of_200_by_50_is_filled() {
+    fn a_frame_of_200_by_24_is_filled() {
         check(
             &mut state(31),
             200,
-            50,
+            24,
             expect![[r#"
                 | qless ▍PROD  rediss://redis.example:6380/0                                                                                                                                           live 2s  11:59:58
                 :*******rrrrrrr.............................                                                                                                                                           .................
@@ -796,32 +796,6 @@ mod tests {
                 :  ****************************************  rrrrrrrrrr  rrrrr  rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
                 |  mx-1-220                                  ■■■■           0s  4 jobs
                 :  ****************************************  gggggggggg  .....
-                |
-                |
-                |
-                |
-                |
-                |
-                |
-                |
-                |
-                |
-                |
-                |
-                |
-                |
-                |
-                |
-                |
-                |
-                |
-                |
-                |
-                |
-                |
-                |
-                |
-                |
                 |
                 |
                 |

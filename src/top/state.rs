@@ -415,10 +415,6 @@ impl TopState {
         found.unwrap_or(0)
     }
 
-    pub(super) fn selected_row_of_table(&self, table: TableKind, rows: &TableRows) -> usize {
-        self.selected_row_position(rows, table as usize)
-    }
-
     pub(super) fn selected_row_of_focused_list(&self, rows: &TableRows) -> usize {
         self.selected_row_position(rows, self.focused_list_index())
     }

@@ -159,20 +159,4 @@ mod tests {
             assert_eq!(pager.fits_screen(text.as_bytes()), fits, "{text:?}");
         }
     }
-
-    #[test]
-    fn a_pager_must_be_installed() {
-        assert_eq!(program_of_command(OsStr::new("  less -R +G ")), "less");
-        assert_eq!(program_of_command(OsStr::new(" ")), "");
-        for (program, there) in [
-            ("sh", true),
-            ("/bin/sh", true),
-            ("no-such-pager", false),
-            ("/bin", false),
-            ("/nonexistent/less", false),
-            ("LESS=R", true),
-        ] {
-            assert_eq!(is_installed(OsStr::new(program)), there, "{program}");
-        }
-    }
 }

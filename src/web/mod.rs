@@ -20,6 +20,8 @@ use std::time::Duration;
 
 use self::change::{FormTokenAndResults, WebChange};
 use self::page::{PageContent, PageFrame, TimeFormat};
+use crate::args::invalid::Invalid;
+use crate::args::value;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::doctor;
@@ -78,14 +80,41 @@ pub(crate) type RunCommand =
     dyn Fn(&CommandLine, WebCommandMode, &mut Session) -> CommandOutput + Sync;
 
 /// The flags that concern the pages.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct WebOptions {
-    pub interval: Duration,
-    /// Whether there are buttons.
+    /// How often the page is new
+    #[arg(long, value_name = "D", value_parser = value::positive_duration, default_value = "2s")]
+    interval: Duration,
+    /// Add buttons that change jobs and queues
+    #[arg(long)]
     pub allow_changes: bool,
-    pub hide_data: bool,
-    /// The path with which all requests begin (`--base-path`), without its last `/`. Usually empty.
+    /// Show no data of jobs in lists
+    #[arg(long)]
+    hide_data: bool,
+    /// A path in front of all others, for a proxy that does not remove it
+    #[arg(long, value_name = "PATH", value_parser = parse_base_path, default_value = "", hide_default_value = true)]
     pub base_path: String,
+}
+
+/// Reads the value of `--base-path`: empty, or a path that begins with `/`. Removes slashes at its end.
+fn parse_base_path(given: &str) -> Result<String, Invalid> {
+    let path = given.trim_end_matches('/');
+    let is_plain = path
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte));
+    // Refuse the segments `.` and `..`: a browser removes them from a path before it requests the path.
+    let mut segments = path
+        .strip_prefix('/')
+        .into_iter()
+        .flat_map(|rest| rest.split('/'));
+    let is_kept = !path.is_empty() && segments.all(|part| !matches!(part, "" | "." | ".."));
+    if path.is_empty() || (is_plain && path.starts_with('/') && is_kept) {
+        Ok(path.to_owned())
+    } else {
+        Err(Invalid::expects(
+            "a path such as `/qless`, of letters, digits, `-`, `_`, `.` and `~`, without the segments `.` and `..`",
+        ))
+    }
 }
 
 /// One of the servers that are shown.

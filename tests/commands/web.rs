@@ -319,6 +319,9 @@ fn each_change_is_that_of_its_command() {
         /jobs/second/cancel | 303 JID, second
         /jobs/first/cancel | 409 Nothing was changed., cannot cancel `first`: `index` waits for it
         /jobs/second/priority value=high | 400 Nothing was changed., invalid value 'high' for '--to <N>': expects a whole number between -9007199254740992 and 9007199254740992
+        /jobs/second/pause | 404 there is no such page
+        /queues/mail/retry | 404 there is no such page
+        /failed/upload%2Ferror/tag value=vip | 404 there is no such page
         /queues/mail/pause value=night | 303 Pause: done., Queues / mail
         /queues/images/unpause | 303 Unpause: done., Queues / images
         /failed/upload%2Ferror/cancel | 303 0 cancelled, 1 failed, failed 1 `index` waits for it: first

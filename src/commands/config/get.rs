@@ -29,15 +29,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let Some(key) = args.key else {
         return super::list::run(super::list::Args { all: true }, session);
     };
-    session.ui.require_format(&[Format::Raw])?;
-    session.ui.check_columns::<List<ConfigOption>>()?;
-    let now = session.connect()?;
-    let (core, out) = session.core_and_ui()?;
-    if out.format() == Format::Raw {
-        let text = core.call_for_raw_output(now, &Call::raw_call("config.get").arg(&key))?;
-        out.write_verbatim_unless_terminal(&text)?;
-        return Ok(Exit::Ok);
+    let now = session.connect_to_show::<List<ConfigOption>>(&[Format::Raw])?;
+    if session.ui.format() == Format::Raw {
+        return session.print_core_reply(now, &Call::raw_call("config.get").arg(&key));
     }
+    let (core, out) = session.core_and_ui()?;
     let items = core.config(now)?;
     let has_value = |item: &ConfigOption| item.set || !item.value.is_empty();
     match items.iter().find(|item| item.key == key && has_value(item)) {

@@ -25,15 +25,11 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.require_format(&[Format::Raw])?;
-    session.ui.check_columns::<List<ConfigOption>>()?;
-    let now = session.connect()?;
-    let (core, out) = session.core_and_ui()?;
-    if out.format() == Format::Raw {
-        let text = core.call_for_raw_output(now, &Call::raw_call("config.get"))?;
-        out.write_verbatim_unless_terminal(&text)?;
-        return Ok(Exit::Ok);
+    let now = session.connect_to_show::<List<ConfigOption>>(&[Format::Raw])?;
+    if session.ui.format() == Format::Raw {
+        return session.print_core_reply(now, &Call::raw_call("config.get"));
     }
+    let (core, out) = session.core_and_ui()?;
     let mut items = core.config(now)?;
     items.retain(|item| {
         let used = find_known_option(&item.key).is_some_and(|known| known.spec.used);

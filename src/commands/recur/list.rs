@@ -27,9 +27,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.require_format(&[Format::Jid])?;
-    session.ui.check_columns::<List<Recurring>>()?;
-    let now = session.connect()?;
+    let now = session.connect_to_show::<List<Recurring>>(&[Format::Jid])?;
     let (core, out) = session.core_and_ui()?;
     let recurring = core.recurring_like(now, &args.queues)?;
     let empty = recurring.is_empty();

@@ -1,11 +1,14 @@
 //! `qless recur`: recurring jobs.
 
+use std::borrow::Cow;
+use std::slice;
+
 use super::subcommands::{Subcommands, nested_subcommands};
 use super::{HelpGroup, MemberDispatch, Spec};
-use std::borrow::Cow;
-
 use crate::clock::moment::Moment;
+use crate::core::api::guard::GuardReply;
 use crate::error::Error;
+use crate::model::bulk::OutcomeCode;
 use crate::model::coordination::{CoordinationOption, CoordinationOptions};
 use crate::model::recur::Recurring;
 use crate::model::recur::text::next_runs_text;
@@ -85,18 +88,6 @@ impl Args {
     }
 }
 
-/// Reads one recurring job.
-fn read_recurring(
-    session: &mut Session,
-    now: Moment,
-    jid: &Name,
-) -> Result<Option<Recurring>, Error> {
-    let found = session
-        .core()?
-        .recurring_jobs(now, std::slice::from_ref(jid))?;
-    Ok(found.into_iter().flatten().next())
-}
-
 /// The end of the note about a changed recurring job: if it is paused, that it stays paused; otherwise nothing.
 fn stays_paused_clause_or_empty(found: &Recurring) -> &'static str {
     if found.is_paused() {
@@ -124,6 +115,13 @@ fn note_next_runs(runs: &[Moment], was_time_given: bool, session: &mut Session) 
     }
 }
 
+/// Reads a recurring job that must exist.
+fn require_recurring(session: &mut Session, now: Moment, jid: &Name) -> Result<Recurring, Error> {
+    let found = require_recurring_jobs(session, now, slice::from_ref(jid))?;
+    let one = found.into_iter().next();
+    one.ok_or_else(|| missing_recurring_error(jid))
+}
+
 /// Reads recurring jobs that must exist.
 fn require_recurring_jobs(
     session: &mut Session,
@@ -147,4 +145,21 @@ fn require_recurring_jobs(
 
 fn missing_recurring_error(jid: &Name) -> Error {
     Error::not_found(format!("recurring job `{jid}` does not exist")).about_jid(jid)
+}
+
+/// Refuses the reply to a call that did not pause or resume a recurring job.
+fn refuse_unchanged<D>(verb: &str, jid: &Name, reply: &GuardReply<D>) -> Result<(), Error> {
+    let error = match reply.code {
+        OutcomeCode::Ok => return Ok(()),
+        OutcomeCode::Gone => return Err(missing_recurring_error(jid)),
+        OutcomeCode::Exists => {
+            let what = format!("`{jid}` is paused, and another recurring job has its jid now");
+            Error::conflict(what).hint("`qless recur rm` removes both")
+        }
+        _ => {
+            let why = reply.detail_names().next().cloned().unwrap_or_default();
+            Error::conflict(format!("cannot {verb} `{jid}`: {why}"))
+        }
+    };
+    Err(error.about_jid(jid))
 }

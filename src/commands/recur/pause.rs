@@ -1,13 +1,12 @@
 //! `qless recur pause`
 
-use super::{RECURRING, missing_recurring_error, require_recurring_jobs};
+use super::{RECURRING, refuse_unchanged, require_recurring_jobs};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::model::bulk::OutcomeCode;
 use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
@@ -58,18 +57,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         for slice in jids.chunks(SLICE) {
             let replies = session.core()?.pause_recurring(now, &note, slice)?;
             for (jid, reply) in slice.iter().zip(replies) {
-                match reply.code {
-                    OutcomeCode::Ok => {}
-                    OutcomeCode::Gone => return Err(missing_recurring_error(jid)),
-                    OutcomeCode::Exists => return Err(jid_reused_while_paused_error(jid)),
-                    _ => {
-                        return Err(invalid_recurring_error(
-                            "pause",
-                            jid,
-                            reply.detail_names().next(),
-                        ));
-                    }
-                }
+                refuse_unchanged("pause", jid, &reply)?;
             }
         }
         let paused = format!("paused {}", comma_list(&jids));
@@ -77,18 +65,4 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let done = CommandResult::new("recur pause", jids, args.dry.dry_run);
     session.ui.show_and_exit_ok(&done)
-}
-
-/// The error if another client has created a recurring job with the jid of a paused one.
-pub(super) fn jid_reused_while_paused_error(jid: &Name) -> Error {
-    Error::conflict(format!(
-        "`{jid}` is paused, and another recurring job has its jid now"
-    ))
-    .hint("`qless recur rm` removes both")
-    .about_jid(jid)
-}
-
-pub(super) fn invalid_recurring_error(verb: &str, jid: &Name, why: Option<&Name>) -> Error {
-    let why = why.map(Name::to_string).unwrap_or_default();
-    Error::conflict(format!("cannot {verb} `{jid}`: {why}")).about_jid(jid)
 }

@@ -1,9 +1,10 @@
 //! `qless recur put`
 
 use std::ffi::OsString;
+use std::slice;
 use std::time::Duration;
 
-use super::{note_next_runs, read_recurring, stays_paused_clause_or_empty};
+use super::{note_next_runs, stays_paused_clause_or_empty};
 use crate::args::coordination::{self, COORDINATION, CoordinationFlags, OccupiedLaneFlags};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
@@ -159,7 +160,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         coordination,
     };
     let jid = &job.jid;
-    let found = read_recurring(session, now, &job.jid)?;
+    let found = session.core()?.recurring_jobs(now, slice::from_ref(jid))?;
+    let found = found.into_iter().flatten().next();
     let exists = found.is_some();
     let paused = found.filter(|found| args.replace && found.is_paused());
     let pause = paused.as_ref().and_then(|found| {
@@ -185,7 +187,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let dry = args.dry.dry_run;
     let leave = exists && args.if_absent;
     if !leave {
-        let queues = std::slice::from_ref(&job.queue);
+        let queues = slice::from_ref(&job.queue);
         new_queues::note_or_refuse_new_queues(queues, args.existing, dry, now, session)?;
     }
     if !leave {

@@ -1,7 +1,7 @@
 //! `qless recur resume`
 
-use super::pause::{SLICE, invalid_recurring_error, jid_reused_while_paused_error};
-use super::{RECURRING, missing_recurring_error, note_next_runs, require_recurring_jobs};
+use super::pause::SLICE;
+use super::{RECURRING, note_next_runs, refuse_unchanged, require_recurring_jobs};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
@@ -9,7 +9,6 @@ use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::model::bulk::OutcomeCode;
 use crate::model::done::CommandResult;
 use crate::model::recur::Recurring;
 use crate::name::Name;
@@ -55,21 +54,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         for (slice, found) in jids.chunks(SLICE).zip(found.chunks(SLICE)) {
             let replies = session.core()?.resume_recurring(now, slice)?;
             for ((jid, found), reply) in slice.iter().zip(found).zip(replies) {
-                match reply.code {
-                    OutcomeCode::Ok => {
-                        let next = reply.done.as_ref().and_then(|words| words.first());
-                        runs = next_runs(found, next);
-                    }
-                    OutcomeCode::Gone => return Err(missing_recurring_error(jid)),
-                    OutcomeCode::Exists => return Err(jid_reused_while_paused_error(jid)),
-                    _ => {
-                        return Err(invalid_recurring_error(
-                            "resume",
-                            jid,
-                            reply.detail_names().next(),
-                        ));
-                    }
-                }
+                refuse_unchanged("resume", jid, &reply)?;
+                let next = reply.done.as_ref().and_then(|words| words.first());
+                runs = next_runs(found, next);
             }
         }
         let resumed = format!("resumed {}", comma_list(&jids));

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{missing_recurring_error, read_recurring};
+use super::require_recurring;
 use crate::args::format::Format;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
@@ -38,9 +38,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     let now = session.connect()?;
-    let Some(found) = read_recurring(session, now, &args.jid)? else {
-        return Err(missing_recurring_error(&args.jid));
-    };
+    let found = require_recurring(session, now, &args.jid)?;
     let owed = owed_text(found.owed_runs(now), session.ui.render_options());
     let coordination = found.coordination();
     let name = |name| NewName(Cow::Borrowed(Name::as_bytes(name)));

@@ -3,10 +3,7 @@
 use std::slice;
 use std::time::Duration;
 
-use super::{
-    RECURRING, missing_recurring_error, note_next_runs, read_recurring,
-    stays_paused_clause_or_empty,
-};
+use super::{RECURRING, note_next_runs, require_recurring, stays_paused_clause_or_empty};
 use crate::args::coordination::{COORDINATION, CoordinationFlags, OccupiedLaneFlags};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
@@ -132,9 +129,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .hint("`qless recur set --help` lists what can be changed"));
     }
     let now = session.connect()?;
-    let Some(found) = read_recurring(session, now, &args.jid)? else {
-        return Err(missing_recurring_error(&args.jid));
-    };
+    let found = require_recurring(session, now, &args.jid)?;
     let next = at.as_ref().map(|at| at.resolve(now));
     let runs = next_runs(&found, every, next);
     let jid = &args.jid;

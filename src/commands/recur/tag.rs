@@ -2,15 +2,16 @@
 
 use std::slice;
 
-use super::{RECURRING, missing_recurring_error, read_recurring, stays_paused_clause_or_empty};
+use super::{RECURRING, require_recurring, stays_paused_clause_or_empty};
 use crate::args::format::Format;
 use crate::args::shared::{DryRunFlag, refuse_overlap};
 use crate::args::value;
+use crate::commands::tag::tag_report;
 use crate::core::api::template::TagChange;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::json::Json;
-use crate::model::bulk::{BulkReport, BulkRow, BulkTableColumns, BulkTotals};
+use crate::model::bulk::BulkRow;
 use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
@@ -44,9 +45,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     refuse_overlap(("--add", &args.add), ("--remove", &args.remove))?;
     session.ui.require_format(&[Format::Raw])?;
     let now = session.connect()?;
-    let Some(found) = read_recurring(session, now, &args.jid)? else {
-        return Err(missing_recurring_error(&args.jid));
-    };
+    let found = require_recurring(session, now, &args.jid)?;
     let paused = stays_paused_clause_or_empty(&found);
     let jids = slice::from_ref(&args.jid);
     let consent = session.ask_about_names_unless_dry_run(
@@ -78,15 +77,10 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         Format::Raw => session
             .ui
             .write_verbatim_unless_terminal(&[&reply[..], b"\n"].concat())?,
-        Format::Table if !dry => session.ui.show(&BulkReport {
-            sum: BulkTotals::new("tag", false, 0),
-            items: Vec::new(),
-            table_columns: BulkTableColumns::Tags,
-            rows: vec![BulkRow {
-                jid: args.jid,
-                cells: tags,
-            }],
-        })?,
+        Format::Table if !dry => {
+            let (jid, cells) = (args.jid, tags);
+            session.ui.show(&tag_report(vec![BulkRow { jid, cells }]))?
+        }
         _ => session
             .ui
             .show(&CommandResult::new("recur tag", vec![args.jid], dry))?,

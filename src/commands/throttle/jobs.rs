@@ -45,15 +45,9 @@ pub(super) fn list_pending(args: PendingArgs, session: &mut Session) -> Result<E
 }
 
 fn list_throttle_jobs(id: &Name, part: ThrottlePart, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<JobList>()?;
-    let now = session.connect()?;
+    let now = session.connect_to_show::<JobList>(&[Format::Jid, Format::Raw])?;
     if session.ui.format() == Format::Raw {
-        let text = session
-            .core()?
-            .call_for_raw_output(now, &part.part_jids_call(id))?;
-        session.ui.write_verbatim_unless_terminal(&text)?;
-        return Ok(Exit::Ok);
+        return session.print_core_reply(now, &part.part_jids_call(id));
     }
     let jids = session.core()?.throttle_jids(now, id, part)?;
     super::super::read_and_show_jobs(&jids, now, session)?;

@@ -52,9 +52,7 @@ impl Args {
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.require_format(&[])?;
-    session.ui.check_columns::<List<Throttle>>()?;
-    let now = session.connect()?;
+    let now = session.connect_to_show::<List<Throttle>>(&[])?;
     let (core, ui) = session.core_and_ui()?;
     let found = read_selected(&args, core, now)?;
     let unlisted = found.unlisted.first().cloned();

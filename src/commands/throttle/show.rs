@@ -27,12 +27,10 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     let now = session.connect()?;
-    let (core, ui) = session.core_and_ui()?;
-    if ui.format() == Format::Raw {
-        let text = core.call_for_raw_output(now, &Call::raw_call("throttle.get").arg(&args.id))?;
-        ui.write_verbatim_unless_terminal(&text)?;
-        return Ok(Exit::Ok);
+    if session.ui.format() == Format::Raw {
+        return session.print_core_reply(now, &Call::raw_call("throttle.get").arg(&args.id));
     }
+    let (core, ui) = session.core_and_ui()?;
     ui.show(&core.readable_throttle_or_lane_with_first_jobs(now, &args.id)?)?;
     note_lane_or_unused_throttle(&args.id, false, now, session)?;
     Ok(Exit::Ok)

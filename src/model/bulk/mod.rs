@@ -327,3 +327,32 @@ pub(crate) struct Verb {
     /// Whether `-o raw` shows the core's reply for each job.
     pub raw: bool,
 }
+
+impl Verb {
+    /// A verb without a table and without `-o raw`.
+    pub(crate) const fn new(
+        word: &'static str,
+        infinitive: &'static str,
+        past: &'static str,
+    ) -> Verb {
+        Verb {
+            word,
+            infinitive,
+            past,
+            of_one: None,
+            table_columns: BulkTableColumns::Nothing,
+            raw: false,
+        }
+    }
+
+    pub(crate) const fn with_table(self, table_columns: BulkTableColumns) -> Verb {
+        Verb {
+            table_columns,
+            ..self
+        }
+    }
+
+    pub(crate) const fn with_raw_replies(self) -> Verb {
+        Verb { raw: true, ..self }
+    }
+}

@@ -26,7 +26,7 @@ use crate::input::source::ByteLimit;
 use crate::input::two_pass::TwoPassFile;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkTableColumns, ItemResult, OutcomeCode};
+use crate::model::bulk::{ItemResult, OutcomeCode};
 use crate::model::config::OptionChange;
 use crate::model::import::ImportPlan;
 use crate::model::job::State;
@@ -42,14 +42,7 @@ mod pack;
 
 use check::{ArchiveContents, ImportDecision};
 
-pub(crate) const IMPORT: Verb = Verb {
-    word: "import",
-    infinitive: "import",
-    past: "imported",
-    of_one: None,
-    table_columns: BulkTableColumns::Nothing,
-    raw: false,
-};
+pub(crate) const IMPORT: Verb = Verb::new("import", "import", "imported");
 
 /// Maximum length of a line: 512 MiB, the maximum size of a value on the server.
 const LONGEST_LINE: ByteLimit = ByteLimit::fixed(512 << 20);
