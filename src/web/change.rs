@@ -458,3 +458,50 @@ fn failure_page(page: &PageFrame, error: &Error, result_text: &str) -> Response<
     };
     html_response(content.status, page.render_whole(content).into_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(path: &str, value: &str) -> Option<String> {
+        let names = path::decode_path(path);
+        WebChange::from_path(&names)?.command(value).shell_line()
+    }
+
+    #[test]
+    fn a_path_names_a_command() {
+        let lines = [
+            ("jobs/a/retry", "", "qless retry a"),
+            ("jobs/-a/cancel", "", "qless cancel -- -a"),
+            ("jobs/a/priority", "-5", "qless priority --to=-5 a"),
+            ("jobs/a/tag", "eu", "qless tag --add=eu a"),
+            ("jobs/a/untrack", "", "qless track --remove a"),
+            (
+                "failed/a%2A/retry",
+                "",
+                r"qless failed '--group=a\*' --retry-all",
+            ),
+            ("failed/a/cancel", "", "qless failed --group=a --cancel-all"),
+            (
+                "queues/a/pause",
+                "disk swap",
+                "qless pause --reason='disk swap' a",
+            ),
+            ("queues/a/unpause", "", "qless unpause a"),
+        ];
+        for (path, value, expected) in lines {
+            let line = line(path, value).unwrap();
+            assert_eq!(line.replace("--group='a\\*'", "'--group=a\\*'"), expected);
+        }
+        for path in [
+            "jobs/a/pause",
+            "queues/a/retry",
+            "jobs/a",
+            "jobs/a/get",
+            "failed/a/tag",
+            "a/b/retry",
+        ] {
+            assert_eq!(line(path, ""), None, "{path}");
+        }
+    }
+}

@@ -94,6 +94,33 @@ mod tests {
     use super::*;
 
     #[test]
+    fn bash_gets_what_it_would_read_back() {
+        for (word, quote, kept, written) in [
+            ("mail", None, 0, "mail"),
+            ("my mail", None, 0, r"my\ mail"),
+            ("my mail", Some('\''), 0, "my mail"),
+            ("it's $5 \"now\"", None, 0, r#"it\'s\ \$5\ \"now\""#),
+            ("it's $5", Some('\''), 0, r"it'\''s $5"),
+            ("it's $5 \"now\"", Some('"'), 0, r#"it's \$5 \"now\""#),
+            ("a:b:c", None, 2, "b:c"),
+            ("--queue=my mail", None, 8, r"my\ mail"),
+            ("a:b", Some('"'), 0, "a:b"),
+            ("a!b", Some('"'), 0, r#"a"'!'"b"#),
+            ("!b", Some('"'), 0, r#"""'!'"b"#),
+            (r"a\*", None, 0, r"a\\\*"),
+            ("日本 x", None, 0, "日本\\ x"),
+            ("~x", None, 0, r"\~x"),
+        ] {
+            let typed = TypedLine {
+                quote,
+                kept,
+                ..TypedLine::default()
+            };
+            assert_eq!(bash_insertion(word, &typed), written, "{word} {quote:?}");
+        }
+    }
+
+    #[test]
     fn powershell_gets_single_quotes() {
         assert_eq!(quote_for_powershell("", "mail"), "mail");
         assert_eq!(quote_for_powershell("--queue=", "it's"), "--queue='it''s'");
