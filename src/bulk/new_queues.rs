@@ -85,8 +85,15 @@ pub(crate) fn describe_or_refuse_new_queues(
     let queues = core.queues(now, queues)?;
     let mut lines = Vec::new();
     if are_notes_read {
-        let paused = queues.iter().filter(|queue| queue.paused);
-        lines.extend(paused.take(MAX_NAMED).map(Queue::paused_sentence));
+        let paused: Vec<&Queue> = queues.iter().filter(|queue| queue.paused).collect();
+        let named = paused.iter().take(MAX_NAMED);
+        lines.extend(named.map(|queue| queue.paused_sentence()));
+        if paused.len() > MAX_NAMED {
+            lines.push(format!(
+                "{} more queues are paused",
+                paused.len() - MAX_NAMED
+            ));
+        }
     }
     let missing = queues.into_iter().filter(|queue| !queue.exists());
     let new: Vec<Name> = missing.map(|queue| queue.name).collect();

@@ -12,6 +12,7 @@ use crate::clock::moment::Moment;
 use crate::core::api::export::ExportReader;
 use crate::core::call::Core;
 use crate::error::Error;
+use crate::input::data::is_bare_false;
 use crate::json::syntax::check_syntax;
 use crate::model::export::Cancellation;
 use crate::model::job::Job;
@@ -26,7 +27,7 @@ use crate::text::{backtick_list, format_count, with_thousands_separators};
 pub(crate) struct CancelSaveFile {
     pub(super) ledger: Ledger,
     reason: Option<Name>,
-    /// The first saved jobs whose data is not JSON, which `import` refuses.
+    /// The first saved jobs whose data `import` refuses: no JSON, or a bare `false`.
     unimportable: Vec<Name>,
     /// How many such jobs were saved.
     unimportable_count: u64,
@@ -69,7 +70,7 @@ impl CancelSaveFile {
             more => format!(" and {} more", with_thousands_separators(more)),
         };
         session.ui.note(&format!(
-            "note: {jobs} {verb} data that is not JSON, which `import` refuses: {}{more}",
+            "note: {jobs} {verb} data that `import` refuses: {}{more}",
             backtick_list(&self.unimportable)
         ));
     }
@@ -99,7 +100,8 @@ impl CancelSaveFile {
                 let same = marks.get(&job.jid).is_some_and(|mark| *mark == job.mark);
                 written.insert(job.jid.clone(), same);
                 if same {
-                    if check_syntax(job.data.as_bytes()).is_err() {
+                    let data = job.data.as_bytes();
+                    if check_syntax(data).is_err() || is_bare_false(data) {
                         self.unimportable_count += 1;
                         if self.unimportable.len() < MAX_NAMED {
                             self.unimportable.push(job.jid.clone());

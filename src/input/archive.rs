@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use strum::VariantArray;
 
+use super::data::{BARE_FALSE, is_bare_false};
 use crate::clock::moment::Moment;
 use crate::json::Json;
 use crate::json::object::{
@@ -371,8 +372,8 @@ fn read_state<'t, D: Deserializer<'t>>(value: D) -> Result<State, D::Error> {
 /// Reads the exact bytes of a job's data: the JSON text as it stands in the line, or the decoded `data_bytes`.
 fn read_exact_job_data<'t, D: Deserializer<'t>>(value: D) -> Result<Cow<'t, [u8]>, D::Error> {
     let RawJsonOrBytes(data) = RawJsonOrBytes::deserialize(value)?;
-    if data.trim_ascii() == b"false" {
-        return Err(D::Error::custom("must not be the bare document `false`"));
+    if is_bare_false(&data) {
+        return Err(D::Error::custom(BARE_FALSE));
     }
     Ok(data)
 }

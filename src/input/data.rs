@@ -25,6 +25,14 @@ pub(crate) fn read_json_data(
     }
 }
 
+/// The refusal of data that [`is_bare_false`].
+pub(super) const BARE_FALSE: &str = "must not be the bare document `false`";
+
+/// Whether the data of a job is a bare `false`, which the core refuses.
+pub(crate) fn is_bare_false(data: &[u8]) -> bool {
+    data.trim_ascii() == b"false"
+}
+
 /// Refuses data that is longer than `max_bytes`.
 pub(crate) fn refuse_too_long(data: Vec<u8>, max_bytes: usize) -> Result<Vec<u8>, Error> {
     if data.len() > max_bytes {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use strum::VariantArray;
 
+use super::data::{BARE_FALSE, is_bare_false};
 use crate::args::coordination::ThrottleArg;
 use crate::args::invalid::Invalid;
 use crate::args::moment;
@@ -376,9 +377,7 @@ pub(crate) fn into_bytes(text: Cow<str>) -> Cow<[u8]> {
 /// The data of a job: any JSON except a bare `false`, which the core refuses.
 fn read_data<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
     match RawJsonOrBytes::deserialize(value)?.0 {
-        data if *data == *b"false" => {
-            Err(D::Error::custom("must not be the bare document `false`"))
-        }
+        data if is_bare_false(&data) => Err(D::Error::custom(BARE_FALSE)),
         data => Ok(Some(data)),
     }
 }

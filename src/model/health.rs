@@ -6,6 +6,7 @@ use strum::{EnumString, IntoStaticStr};
 
 use super::overview::OmittedCounts;
 use super::pattern::NamePattern;
+use crate::command_line::CommandLine;
 use crate::exit::Exit;
 use crate::json::Number;
 use crate::name::Name;
@@ -415,11 +416,9 @@ impl View for Health {
             }
         }
         if self.items.is_empty() {
-            let hint = if self.has_no_queue {
-                ": `qless doctor` looks for others"
-            } else {
-                ""
-            };
+            let doctor = CommandLine::new("doctor");
+            let hint = doctor.fill_sentence(": {} looks for others");
+            let hint = hint.filter(|_| self.has_no_queue).unwrap_or_default();
             add(
                 HealthLevel::Ok,
                 &format!("{}{hint}", self.sentence_without_items()),

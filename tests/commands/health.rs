@@ -35,7 +35,7 @@ fn without_limits_the_problems_of_status_count() {
         ✗ mail: the oldest job has waited 16m 37s: `qless explain --queue=mail`
         --- exit 10
         90000 $ qless --prefix x: health
-        ✓ no queue exists under this prefix: `qless doctor` looks for others
+        ✓ no queue exists under this prefix: `qless --prefix=x: doctor` looks for others
         90000 $ qless --prefix x: health --nagios --max-waiting 5
         QLESS OK - no queue exists under this prefix
         90000 $ qless --prefix x: health -q

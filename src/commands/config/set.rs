@@ -1,5 +1,7 @@
 //! `qless config set`
 
+use std::collections::BTreeSet;
+
 use crate::args::format::Format;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
@@ -50,7 +52,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let queues = settings
         .iter()
         .filter_map(|(key, _)| find_known_option(key)?.queue);
-    let queues: Vec<Name> = queues.collect();
+    let queues: Vec<Name> = queues.collect::<BTreeSet<_>>().into_iter().collect();
     note_misspelled_queues(&queues, args.dry.dry_run, now, session)?;
     let changes = settings.iter();
     let changes: Vec<String> = changes

@@ -214,7 +214,7 @@ pub struct ConditionalApproval {
 }
 
 /// A detail of a finding on which its severity or its handling depends. Details are text for people, which `check.slice`
-/// writes. Only [`DecisiveDetail::parse`] reads that text.
+/// or `check/verify/diagnosis.rs` writes. Only [`DecisiveDetail::parse`] reads that text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DecisiveDetail {
     /// Nothing depends on the detail.

@@ -155,8 +155,7 @@ impl Machine {
     /// How many of its jobs an ended process has read: the other ones are at the end of its list.
     pub(super) fn count_jobs_read(&self, process: &SlotProcess, end: &EndedProcess) -> usize {
         let unread = match self.config.mode {
-            // If the process has lost jobs, it is unknown which jobs the unread lines are about.
-            DispatchMode::Persistent(_) if process.lost.is_empty() => end.unread_lines,
+            DispatchMode::Persistent(_) if !process.had_lost_jobs => end.unread_lines,
             _ => 0,
         };
         process.jobs.len().saturating_sub(unread)
@@ -202,6 +201,7 @@ impl Machine {
         // for the same job again and again.
         if !was_stopped && process.has_answered && end.exit == ProcessExit::Code(0) {
             let read = self.count_jobs_read(&process, &end);
+            self.pops_after_release |= read < process.jobs.len();
             self.release_queue.extend(process.jobs.drain(read..));
         }
         for jid in process.jobs {
@@ -507,6 +507,7 @@ impl Machine {
         };
         process.jobs.remove(at);
         process.lost.push(jid.clone());
+        process.had_lost_jobs = true;
         let kill_at = (now + self.config.kill_after).min(kill_at).max(now);
         let term_at = match self.config.mode {
             // Tell a persistent process to drop this job. If it answers before SIGTERM, it goes on with its other jobs.

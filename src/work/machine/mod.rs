@@ -135,6 +135,8 @@ pub struct Machine {
     usual_time: f64,
     /// The jobs of the next release call.
     release_queue: Vec<Name>,
+    /// Whether the next pop follows the release of these jobs at once: no event announces them.
+    pops_after_release: bool,
     /// Jobs that were given up when their locks expired. A slow server may still extend these locks.
     given_up: HashSet<Name>,
     sent: Option<SentFinishAndPop>,
@@ -220,6 +222,7 @@ impl Machine {
             endings_due: f64::INFINITY,
             usual_time: 0.0,
             release_queue: Vec::new(),
+            pops_after_release: false,
             given_up: HashSet::new(),
             sent: None,
             recovery: None,

@@ -52,6 +52,8 @@ pub(super) struct SlotProcess {
     pub first: Option<Name>,
     /// The jobs that the process still has, although this worker has lost their locks.
     pub lost: Vec<Name>,
+    /// Whether the process ever had such a job. Then it is unknown which jobs its unread lines are about.
+    pub had_lost_jobs: bool,
     pub begun: f64,
     /// Whether the process has written an answer that ended a job.
     pub has_answered: bool,
@@ -113,6 +115,7 @@ impl SlotProcess {
             first: jobs.first().cloned(),
             jobs,
             lost: Vec::new(),
+            had_lost_jobs: false,
             begun: now,
             has_answered: false,
             is_closed: false,

@@ -225,6 +225,9 @@ impl Machine {
             }
             Ok(released) => {
                 self.mark_server_up_if_cause_lifted(now, RequestKind::Release);
+                if std::mem::take(&mut self.pops_after_release) {
+                    self.poll_at = self.poll_at.min(now);
+                }
                 for jid in jids {
                     let result = if released.contains(&jid) {
                         let is_held = self.held.get(&jid).is_some();
