@@ -241,28 +241,4 @@ mod tests {
         let popped = named(EventKind::Popped, "popped", b"{\xff");
         assert_eq!(read("ql:popped", b"{\xff"), popped);
     }
-
-    #[test]
-    fn a_message_of_another_form_is_kept_whole() {
-        for (text, kind) in [
-            (&b"nonsense \xff"[..], EventKind::Unknown),
-            (b"", EventKind::Unknown),
-            (b"[1]", EventKind::Unknown),
-            (b"{}", EventKind::Unknown),
-            (br#"{"event":7}"#, EventKind::Unknown),
-            // Only `qless` itself says so.
-            (br#"{"event":"gap"}"#, EventKind::Unknown),
-            (br#"{"event":"put","jid":["j"]}"#, EventKind::Put),
-            (br#"{"event":"put","jid":"j","by":"x"}"#, EventKind::Put),
-        ] {
-            let event = read("ql:log", text);
-            assert_eq!(event.event, kind);
-            assert_eq!(event.raw, Some(Name::from(text)));
-        }
-        let set = read(
-            "ql:log",
-            br#"{"option":"x","event":"config_set","value":1}"#,
-        );
-        assert_eq!((set.value, set.raw), (Some(Name::from("1")), None));
-    }
 }

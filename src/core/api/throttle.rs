@@ -700,54 +700,6 @@ fn read_lane(text: Bytes) -> Result<Vec<Neighbor>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::job::State;
-
-    fn text(text: &str) -> Bytes {
-        Bytes(text.as_bytes().to_vec())
-    }
-
-    #[test]
-    fn the_ttl_tells_whether_a_throttle_was_set() {
-        let read = |text_of: &str| {
-            let throttle = read_throttle(&Name::from("api"), text(text_of)).unwrap();
-            (throttle.maximum, throttle.defined, throttle.ttl_s)
-        };
-        assert_eq!(
-            read(r#"{"id":"api","maximum":10,"ttl":-1}"#),
-            (10, true, None)
-        );
-        assert_eq!(
-            read(r#"{"id":"api","maximum":0,"ttl":-2}"#),
-            (0, false, None)
-        );
-        assert_eq!(
-            read(r#"{"id":"api","maximum":"-1","ttl":60}"#),
-            (-1, true, Some(60))
-        );
-        assert!(read_throttle(&Name::from("api"), text("[1]")).is_err());
-    }
-
-    #[test]
-    fn the_jobs_of_a_lane_keep_their_order() {
-        let lane = r#"{"key":"mail/a","jobs":[{"jid":"x","state":"running","queue":"mail"},{"jid":"y","state":"depends","queue":"mail"}]}"#;
-        let jobs = read_lane(text(lane)).unwrap();
-        let jobs: Vec<_> = jobs
-            .iter()
-            .map(|job| (job.jid.as_bytes(), job.state))
-            .collect();
-        assert_eq!(
-            jobs,
-            [
-                (&b"x"[..], Some(State::Running)),
-                (b"y", Some(State::Depends))
-            ]
-        );
-        assert!(
-            read_lane(text(r#"{"key":"mail/a","jobs":{}}"#))
-                .unwrap()
-                .is_empty()
-        );
-    }
 
     #[test]
     fn a_prefix_is_matched_literally() {

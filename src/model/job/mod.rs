@@ -519,27 +519,4 @@ mod tests {
         assert_eq!(failure.worker, None);
         assert_eq!(Failure::from_stored(b"{}"), None);
     }
-
-    #[test]
-    fn a_document_of_a_job_has_all_fields_in_order() {
-        let job = Job {
-            jid: Name::from("j"),
-            queue: Some(Name::from(&b"q\xff"[..])),
-            state: Some(State::Waiting),
-            state_stored: Some(Name::from("waiting")),
-            priority: Some(Number(10.0)),
-            data: JobData::from(b"[]".to_vec()),
-            ..Job::default()
-        };
-        assert_eq!(
-            written(&job),
-            concat!(
-                r#"{"jid":"j","klass":null,"queue":"q\\xff","queue_bytes":"cf8=","#,
-                r#""state":"waiting","state_stored":"waiting","priority":10,"retries":null,"#,
-                r#""remaining":null,"worker":null,"expires":null,"tracked":false,"tags":[],"#,
-                r#""data":[],"failure":null,"dependencies":[],"dependents":[],"#,
-                r#""spawned_from":null,"scheduled_for":null,"since":null}"#
-            )
-        );
-    }
 }
