@@ -128,31 +128,15 @@ fn read_jobs_and_recurring(
     jids: &[Name],
     details: &mut JobsInFull,
 ) -> Result<(), Error> {
-    let mut jobs = core.jobs(now, detail_level, jids)?;
-    core.add_missing_merge_payloads(now, jobs.iter_mut().flatten())?;
-    let others: Vec<Name> = jids
-        .iter()
-        .zip(&jobs)
-        .filter(|(_, job)| job.is_none())
-        .map(|(jid, _)| jid.clone())
-        .collect();
-    let mut recurs = if others.is_empty() {
-        Vec::new()
-    } else {
-        core.recurring_jobs(now, &others)?
-    }
-    .into_iter();
-    let mut found = Vec::with_capacity(jids.len());
-    for (jid, job) in jids.iter().zip(jobs) {
-        match job {
-            Some(job) => found.push(JobOrRecurring::Job(job.into())),
-            None => match recurs.next().flatten() {
-                Some(recurring) => found.push(JobOrRecurring::Recurring(recurring.into())),
-                None => details.missing.push(jid.clone()),
-            },
-        }
-    }
-    details.list = List::of_all(found);
+    let mut items = core.jobs_or_recurring_jobs(now, detail_level, jids)?;
+    let jobs = items.iter_mut().filter_map(|item| match item {
+        Some(JobOrRecurring::Job(job)) => Some(job.as_mut()),
+        _ => None,
+    });
+    core.add_missing_merge_payloads(now, jobs)?;
+    let missing = jids.iter().zip(&items).filter(|(_, item)| item.is_none());
+    details.missing = missing.map(|(jid, _)| jid.clone()).collect();
+    details.list = List::of_all(items.into_iter().flatten().collect());
     Ok(())
 }
 

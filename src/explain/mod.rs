@@ -14,6 +14,7 @@ use crate::error::{Error, Kind};
 use crate::model::explain::{Explanation, PopFacts};
 use crate::model::job::reason::{BackoffCause, DelayReason};
 use crate::model::job::{Job, Neighbor, State};
+use crate::model::list::JobOrRecurring;
 use crate::model::queue::RoundedSeconds;
 use crate::model::recur::Recurring;
 use crate::name::Name;
@@ -22,34 +23,12 @@ use crate::name::Name;
 const MAX_JOBS: usize = 200;
 
 /// The queue, and optionally a job in it, for which [`PopFacts`] are read.
+#[derive(Default)]
 struct PopFactsQuery<'n> {
     /// A subject without a queue has no facts.
     queue: Option<&'n Name>,
     /// The job whose position in the queue is read, too; `None` for the facts about the queue alone.
     jid: Option<&'n Name>,
-}
-
-/// A job or a recurring job.
-enum JobOrRecurringJob {
-    Job(Box<Job>),
-    Recurring(Box<Recurring>),
-}
-
-impl JobOrRecurringJob {
-    fn queue(&self) -> Option<&Name> {
-        match self {
-            JobOrRecurringJob::Job(job) => job.queue.as_ref(),
-            JobOrRecurringJob::Recurring(recurring) => recurring.queue.as_ref(),
-        }
-    }
-
-    /// The jid of a job; `None` for a recurring job, which has no position among the jobs of its queue.
-    fn jid_if_job(&self) -> Option<&Name> {
-        match self {
-            JobOrRecurringJob::Job(job) => Some(&job.jid),
-            JobOrRecurringJob::Recurring(_) => None,
-        }
-    }
 }
 
 /// Explains for each jid why the job or recurring job does not run; `None` for a jid that does not exist.
@@ -60,21 +39,28 @@ pub(crate) fn explain_jobs(
 ) -> Result<Vec<Option<Explanation>>, Error> {
     let mut explanations = Vec::with_capacity(jids.len());
     for jids in jids.chunks(MAX_JOBS) {
-        let items = read_jobs_or_recurring_jobs(core, now, jids)?;
+        let items = core.jobs_or_recurring_jobs(now, JobFields::Brief, jids)?;
         let subjects: Vec<PopFactsQuery> = items
             .iter()
-            .map(|item| PopFactsQuery {
-                queue: item.as_ref().and_then(JobOrRecurringJob::queue),
-                jid: item.as_ref().and_then(JobOrRecurringJob::jid_if_job),
+            .map(|item| match item {
+                Some(JobOrRecurring::Job(job)) => PopFactsQuery {
+                    queue: job.queue.as_ref(),
+                    jid: Some(&job.jid),
+                },
+                Some(JobOrRecurring::Recurring(recurring)) => PopFactsQuery {
+                    queue: recurring.queue.as_ref(),
+                    jid: None,
+                },
+                None => PopFactsQuery::default(),
             })
             .collect();
         let facts = read_pop_facts(core, now, &subjects)?;
         for (item, facts) in items.iter().zip(facts) {
             explanations.push(match item {
-                Some(JobOrRecurringJob::Job(job)) => {
+                Some(JobOrRecurring::Job(job)) => {
                     Some(explain_job_with_facts(core, now, job, facts)?)
                 }
-                Some(JobOrRecurringJob::Recurring(recurring)) => {
+                Some(JobOrRecurring::Recurring(recurring)) => {
                     Some(explain_recurring(recurring, facts, now))
                 }
                 None => None,
@@ -82,31 +68,6 @@ pub(crate) fn explain_jobs(
         }
     }
     Ok(explanations)
-}
-
-/// Reads the job or recurring job with each jid; `None` for a jid that does not exist.
-fn read_jobs_or_recurring_jobs(
-    core: &mut Core,
-    now: Moment,
-    jids: &[Name],
-) -> Result<Vec<Option<JobOrRecurringJob>>, Error> {
-    let jobs = core.jobs(now, JobFields::Brief, jids)?;
-    let others = jids.iter().zip(&jobs).filter(|(_, job)| job.is_none());
-    let others: Vec<Name> = others.map(|(jid, _)| jid.clone()).collect();
-    let mut recurring = if others.is_empty() {
-        Vec::new()
-    } else {
-        core.recurring_jobs(now, &others)?
-    }
-    .into_iter();
-    let item = |job: Option<Job>| match job {
-        Some(job) => Some(JobOrRecurringJob::Job(Box::new(job))),
-        None => recurring
-            .next()
-            .flatten()
-            .map(|one| JobOrRecurringJob::Recurring(Box::new(one))),
-    };
-    Ok(jobs.into_iter().map(item).collect())
 }
 
 /// Why a job does not run.
