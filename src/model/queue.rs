@@ -185,7 +185,7 @@ impl ReadyQueues {
 }
 
 /// A duration in a document: seconds, rounded to milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema)]
 pub struct RoundedSeconds(pub f64);
 
 impl Serialize for RoundedSeconds {

@@ -8,7 +8,7 @@ use crate::core::call::{
 };
 use crate::core::script::keys::{self, Keys};
 use crate::error::Error;
-use crate::json::Json;
+use crate::json::{Json, field_value};
 use crate::model::event::{Event, EventChannel, EventKind};
 use crate::name::Name;
 
@@ -121,11 +121,7 @@ impl PutNotices {
 }
 
 fn event_text_field(text: &[u8], name: &str) -> Option<Name> {
-    let fields = Json::parse(text)?.object()?;
-    let found = fields
-        .into_iter()
-        .find(|(key, _)| key.as_bytes() == name.as_bytes());
-    found.and_then(|(_, value)| value.text())
+    field_value(&Json::parse(text)?.object()?, name)?.text()
 }
 
 /// Reads a message as an event. A message of another form becomes an event of kind `unknown`, with its whole

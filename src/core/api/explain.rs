@@ -16,12 +16,11 @@ impl Core {
         now: Moment,
         queues_and_jids: &[(&Name, Option<&Name>)],
     ) -> Result<Vec<PopFacts>, Error> {
-        let calls: Vec<Call> = queues_and_jids
-            .iter()
-            .map(|(queue, jid)| Call::new(calls::LOOK_POP).arg(queue).args(*jid))
-            .collect();
-        let facts: Result<Vec<PopFacts>, Error> = self.call_all(now, &calls).into_iter().collect();
-        let mut facts = facts?;
+        let call = |(queue, jid): &(&Name, Option<&Name>)| {
+            Call::new(calls::LOOK_POP).arg(queue).args(*jid)
+        };
+        let calls = queues_and_jids.iter().map(call);
+        let mut facts: Vec<PopFacts> = self.call_in_rounds(now, calls, usize::MAX)?;
         for facts in &mut facts {
             queue::add_head_job_waits(now, std::slice::from_mut(&mut facts.queue), false);
         }

@@ -17,7 +17,7 @@ use super::queue::QueuedCounts;
 use crate::clock::moment::Moment;
 use crate::json::data::JobData;
 use crate::json::quote::quote_as_core;
-use crate::json::{Json, Number};
+use crate::json::{Json, Number, field_value};
 use crate::name::{Name, escape_invalid_utf8};
 
 /// The state of a job. `stalled` is a running job whose lock has expired or was revoked.
@@ -345,9 +345,7 @@ impl HistoryEntry {
     }
 
     pub(crate) fn note_value(&self, key: &str) -> Option<&Json> {
-        let mut note = self.note.iter();
-        let found = note.find(|(name, _)| name.as_bytes() == key.as_bytes());
-        found.map(|(_, value)| value)
+        field_value(&self.note, key)
     }
 }
 

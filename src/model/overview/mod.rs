@@ -348,12 +348,6 @@ impl StatusProblem {
     }
 }
 
-impl Default for RoundedSeconds {
-    fn default() -> RoundedSeconds {
-        RoundedSeconds(0.0)
-    }
-}
-
 /// The facts about the whole system at one moment, as read from the server.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SystemFacts {
