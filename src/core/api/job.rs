@@ -383,18 +383,6 @@ mod tests {
     }
 
     #[test]
-    fn a_former_holder_is_not_shown() {
-        let fields = [
-            ("state", "waiting"),
-            ("shown", "waiting"),
-            ("worker", "w"),
-            ("expires", "70"),
-        ];
-        let job = read_job(&Name::from("j"), reply_of(&fields)).unwrap();
-        assert_eq!((job.worker, job.expires), (None, None));
-    }
-
-    #[test]
     fn the_lock_decides_when_it_expires() {
         let fields = [
             ("state", "running"),
