@@ -88,28 +88,21 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     } else {
         job::JobFields::Brief
     };
-    let mut details = JobsInFull::default();
-    match &given {
-        Some(given) => read_jobs_and_recurring(
-            session.core()?,
-            now,
-            detail_level,
-            given.jids(),
-            &mut details,
-        )?,
+    let mut details = match &given {
+        Some(given) => read_jobs_and_recurring(session.core()?, now, detail_level, given.jids())?,
         None => {
             let mut jobs =
                 select::matching_jobs(session, now, &args.targets.selector, detail_level)?;
             session
                 .core()?
                 .add_missing_merge_payloads(now, jobs.iter_mut())?;
-            details.list = List::of_all(
-                jobs.into_iter()
-                    .map(|job| JobOrRecurring::Job(job.into()))
-                    .collect(),
-            );
+            let items = jobs.into_iter().map(|job| JobOrRecurring::Job(job.into()));
+            JobsInFull {
+                list: List::of_all(items.collect()),
+                missing: Vec::new(),
+            }
         }
-    }
+    };
     if args.data {
         print_data(&details, one, session)?;
     } else if let Some(path) = &args.field {
@@ -126,34 +119,18 @@ fn read_jobs_and_recurring(
     now: Moment,
     detail_level: job::JobFields,
     jids: &[Name],
-    details: &mut JobsInFull,
-) -> Result<(), Error> {
-    let mut jobs = core.jobs(now, detail_level, jids)?;
-    core.add_missing_merge_payloads(now, jobs.iter_mut().flatten())?;
-    let others: Vec<Name> = jids
-        .iter()
-        .zip(&jobs)
-        .filter(|(_, job)| job.is_none())
-        .map(|(jid, _)| jid.clone())
-        .collect();
-    let mut recurs = if others.is_empty() {
-        Vec::new()
-    } else {
-        core.recurring_jobs(now, &others)?
-    }
-    .into_iter();
-    let mut found = Vec::with_capacity(jids.len());
-    for (jid, job) in jids.iter().zip(jobs) {
-        match job {
-            Some(job) => found.push(JobOrRecurring::Job(job.into())),
-            None => match recurs.next().flatten() {
-                Some(recurring) => found.push(JobOrRecurring::Recurring(recurring.into())),
-                None => details.missing.push(jid.clone()),
-            },
-        }
-    }
-    details.list = List::of_all(found);
-    Ok(())
+) -> Result<JobsInFull, Error> {
+    let mut items = core.jobs_or_recurring_jobs(now, detail_level, jids)?;
+    let jobs = items.iter_mut().filter_map(|item| match item {
+        Some(JobOrRecurring::Job(job)) => Some(job.as_mut()),
+        _ => None,
+    });
+    core.add_missing_merge_payloads(now, jobs)?;
+    let missing = jids.iter().zip(&items).filter(|(_, item)| item.is_none());
+    Ok(JobsInFull {
+        missing: missing.map(|(jid, _)| jid.clone()).collect(),
+        list: List::of_all(items.into_iter().flatten().collect()),
+    })
 }
 
 fn show_details(

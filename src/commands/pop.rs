@@ -13,7 +13,7 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::explain;
 use crate::interrupt::InterruptFlags;
-use crate::json::Json;
+use crate::json::{Json, field_value};
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::list::{JobList, List};
 use crate::name::Name;
@@ -214,8 +214,8 @@ fn parse_popped_jids(reply: &[u8]) -> Result<Vec<Name>, Error> {
     let mut jids = Vec::new();
     for job in jobs.ok_or_else(unexpected)? {
         let fields = job.object().ok_or_else(unexpected)?;
-        let jid = fields.iter().find(|(name, _)| name.as_bytes() == b"jid");
-        jids.push(jid.and_then(|(_, jid)| jid.text()).ok_or_else(unexpected)?);
+        let jid = field_value(&fields, "jid").and_then(Json::text);
+        jids.push(jid.ok_or_else(unexpected)?);
     }
     Ok(jids)
 }

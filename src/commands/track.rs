@@ -8,7 +8,6 @@ use crate::args::shared::{BulkFlags, JobTargets, WatchFlag};
 use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
-use crate::core::api::job_calls::HasChanged;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -101,8 +100,8 @@ fn start_or_stop_tracking(
     plan.ask_consent_or_print_plan(session, "")?;
     plan.change_in_slices(session, |core, now, note, jobs| {
         let replies = core.start_or_stop_tracking(now, note, jobs, is_tracked);
-        SliceOutcome::from_replies(jobs, replies, |job, HasChanged(changed)| {
-            JobOutcome::done(&job.jid).with_raw_reply(if changed { "1" } else { "0" })
+        SliceOutcome::from_replies(jobs, replies, |job, has_changed| {
+            JobOutcome::done(&job.jid).with_raw_reply(if has_changed { "1" } else { "0" })
         })
     })
 }

@@ -7,6 +7,7 @@ mod walk;
 use std::collections::BTreeSet;
 
 use crate::clock::moment::Moment;
+use crate::core::api::explain::PopFactsQuery;
 use crate::core::api::job::JobFields;
 use crate::core::api::not_found;
 use crate::core::call::Core;
@@ -14,43 +15,13 @@ use crate::error::{Error, Kind};
 use crate::model::explain::{Explanation, PopFacts};
 use crate::model::job::reason::{BackoffCause, DelayReason};
 use crate::model::job::{Job, Neighbor, State};
+use crate::model::list::JobOrRecurring;
 use crate::model::queue::RoundedSeconds;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 
 /// Maximum number of jobs whose facts are read together, in one batch of calls.
 const MAX_JOBS: usize = 200;
-
-/// The queue, and optionally a job in it, for which [`PopFacts`] are read.
-struct PopFactsQuery<'n> {
-    /// A subject without a queue has no facts.
-    queue: Option<&'n Name>,
-    /// The job whose position in the queue is read, too; `None` for the facts about the queue alone.
-    jid: Option<&'n Name>,
-}
-
-/// A job or a recurring job.
-enum JobOrRecurringJob {
-    Job(Box<Job>),
-    Recurring(Box<Recurring>),
-}
-
-impl JobOrRecurringJob {
-    fn queue(&self) -> Option<&Name> {
-        match self {
-            JobOrRecurringJob::Job(job) => job.queue.as_ref(),
-            JobOrRecurringJob::Recurring(recurring) => recurring.queue.as_ref(),
-        }
-    }
-
-    /// The jid of a job; `None` for a recurring job, which has no position among the jobs of its queue.
-    fn jid_if_job(&self) -> Option<&Name> {
-        match self {
-            JobOrRecurringJob::Job(job) => Some(&job.jid),
-            JobOrRecurringJob::Recurring(_) => None,
-        }
-    }
-}
 
 /// Explains for each jid why the job or recurring job does not run; `None` for a jid that does not exist.
 pub(crate) fn explain_jobs(
@@ -60,21 +31,27 @@ pub(crate) fn explain_jobs(
 ) -> Result<Vec<Option<Explanation>>, Error> {
     let mut explanations = Vec::with_capacity(jids.len());
     for jids in jids.chunks(MAX_JOBS) {
-        let items = read_jobs_or_recurring_jobs(core, now, jids)?;
-        let subjects: Vec<PopFactsQuery> = items
+        let items = core.jobs_or_recurring_jobs(now, JobFields::Brief, jids)?;
+        let queries: Vec<Option<PopFactsQuery>> = items
             .iter()
-            .map(|item| PopFactsQuery {
-                queue: item.as_ref().and_then(JobOrRecurringJob::queue),
-                jid: item.as_ref().and_then(JobOrRecurringJob::jid_if_job),
+            .map(|item| match item.as_ref()? {
+                JobOrRecurring::Job(job) => Some(PopFactsQuery {
+                    queue: job.queue.as_ref()?,
+                    jid: Some(&job.jid),
+                }),
+                JobOrRecurring::Recurring(recurring) => Some(PopFactsQuery {
+                    queue: recurring.queue.as_ref()?,
+                    jid: None,
+                }),
             })
             .collect();
-        let facts = read_pop_facts(core, now, &subjects)?;
+        let facts = read_pop_facts(core, now, &queries)?;
         for (item, facts) in items.iter().zip(facts) {
             explanations.push(match item {
-                Some(JobOrRecurringJob::Job(job)) => {
+                Some(JobOrRecurring::Job(job)) => {
                     Some(explain_job_with_facts(core, now, job, facts)?)
                 }
-                Some(JobOrRecurringJob::Recurring(recurring)) => {
+                Some(JobOrRecurring::Recurring(recurring)) => {
                     Some(explain_recurring(recurring, facts, now))
                 }
                 None => None,
@@ -84,42 +61,15 @@ pub(crate) fn explain_jobs(
     Ok(explanations)
 }
 
-/// Reads the job or recurring job with each jid; `None` for a jid that does not exist.
-fn read_jobs_or_recurring_jobs(
-    core: &mut Core,
-    now: Moment,
-    jids: &[Name],
-) -> Result<Vec<Option<JobOrRecurringJob>>, Error> {
-    let jobs = core.jobs(now, JobFields::Brief, jids)?;
-    let others = jids.iter().zip(&jobs).filter(|(_, job)| job.is_none());
-    let others: Vec<Name> = others.map(|(jid, _)| jid.clone()).collect();
-    let mut recurring = if others.is_empty() {
-        Vec::new()
-    } else {
-        core.recurring_jobs(now, &others)?
-    }
-    .into_iter();
-    let item = |job: Option<Job>| match job {
-        Some(job) => Some(JobOrRecurringJob::Job(Box::new(job))),
-        None => recurring
-            .next()
-            .flatten()
-            .map(|one| JobOrRecurringJob::Recurring(Box::new(one))),
-    };
-    Ok(jobs.into_iter().map(item).collect())
-}
-
 /// Why a job does not run.
 pub(crate) fn explain_single_job(
     core: &mut Core,
     now: Moment,
     job: &Job,
 ) -> Result<Explanation, Error> {
-    let subject = PopFactsQuery {
-        queue: job.queue.as_ref(),
-        jid: Some(&job.jid),
-    };
-    let facts = read_pop_facts(core, now, &[subject])?.pop();
+    let jid = Some(&job.jid);
+    let query = (job.queue.as_ref()).map(|queue| PopFactsQuery { queue, jid });
+    let facts = read_pop_facts(core, now, &[query])?.pop();
     explain_job_with_facts(core, now, job, facts.flatten())
 }
 
@@ -207,11 +157,11 @@ pub(crate) fn explain_queue(
     now: Moment,
     name: &Name,
 ) -> Result<Explanation, Error> {
-    let subject = PopFactsQuery {
-        queue: Some(name),
+    let query = PopFactsQuery {
+        queue: name,
         jid: None,
     };
-    let found = read_pop_facts(core, now, &[subject])?.pop().flatten();
+    let found = read_pop_facts(core, now, &[Some(query)])?.pop().flatten();
     let Some(facts) = found else {
         return Err(not_found::missing_queue_error(core, now, name)?);
     };
@@ -241,30 +191,27 @@ fn build_explanation(
     }
 }
 
-/// Reads the facts about the queue, and about the job in it, for each query. `None` for a query without a queue, or
-/// whose queue does not exist. One call reads all facts about a queue, so they fit together.
+/// Reads the facts about the queue, and about the job in it, for each query. `None` without a query, or for one whose
+/// queue does not exist. One call reads all facts about a queue, so they fit together.
 fn read_pop_facts(
     core: &mut Core,
     now: Moment,
-    subjects: &[PopFactsQuery],
+    queries: &[Option<PopFactsQuery>],
 ) -> Result<Vec<Option<PopFacts>>, Error> {
-    let pops: Vec<(&Name, Option<&Name>)> = subjects
-        .iter()
-        .filter_map(|subject| Some((subject.queue?, subject.jid)))
-        .collect();
-    let mut pops = match core.pop_facts(now, &pops) {
+    let given: Vec<PopFactsQuery> = queries.iter().copied().flatten().collect();
+    let mut pops = match core.pop_facts(now, &given) {
         Ok(pops) => pops.into_iter(),
         Err(error) if error.kind() == Kind::WrongKeyType => {
             // This names the queue and its key.
-            let names: BTreeSet<&Name> = pops.iter().map(|(queue, _)| *queue).collect();
+            let names: BTreeSet<&Name> = given.iter().map(|query| query.queue).collect();
             let names: Vec<Name> = names.into_iter().cloned().collect();
             core.queues(now, &names)?;
             return Err(error);
         }
         Err(error) => return Err(error),
     };
-    let facts = subjects.iter().map(|subject| {
-        let facts = subject.queue.and_then(|_| pops.next());
+    let facts = queries.iter().map(|query| {
+        let facts = query.and_then(|_| pops.next());
         facts.filter(|facts| facts.queue.exists())
     });
     Ok(facts.collect())

@@ -93,6 +93,13 @@ impl Json {
     }
 }
 
+/// The value of the first field with this name.
+pub(crate) fn field_value<'f>(fields: &'f [(Name, Json)], name: &str) -> Option<&'f Json> {
+    let mut fields = fields.iter();
+    let found = fields.find(|(key, _)| key.as_bytes() == name.as_bytes());
+    found.map(|(_, value)| value)
+}
+
 impl From<&RawValue> for Json {
     fn from(raw: &RawValue) -> Json {
         Json(raw.get().to_owned())

@@ -4,23 +4,32 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::queue::RoundedSeconds;
+use crate::clock::moment::Moment;
+use crate::lenient;
 use crate::name::Name;
 use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 use crate::view::table::{Cell, Column};
 
 /// How long the oldest due job of a queue has been due.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename(deserialize = "row"), default)]
 pub struct QueueLag {
     /// The queue
+    #[serde(skip_deserializing)]
     pub queue: Name,
     /// How long the oldest job has been due that has not run, or a lock has been expired, whichever
     /// is longer; 0 if nothing is due
+    #[serde(skip_deserializing)]
     pub lag_s: RoundedSeconds,
+    /// Since when that job is due, or the lock has been expired.
+    #[serde(skip_serializing, deserialize_with = "lenient::read_or_none")]
+    pub since: Option<Moment>,
     /// The job
     pub jid: Option<Name>,
     /// Waiting for a worker; or paused, throttled, ordered (its lane), limited (the queue's max-concurrency),
     /// expired (its lock) or recurring (a recurring job whose next job no pop has put)
+    #[serde(deserialize_with = "lenient::read_or_none")]
     pub why: Option<LagCause>,
     /// The throttle or the lane that holds it
     pub held_by: Option<Name>,

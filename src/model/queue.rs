@@ -185,7 +185,7 @@ impl ReadyQueues {
 }
 
 /// A duration in a document: seconds, rounded to milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema)]
 pub struct RoundedSeconds(pub f64);
 
 impl Serialize for RoundedSeconds {
@@ -307,58 +307,5 @@ impl JobsLeftInQueue {
         let jobs =
             left.waiting + left.scheduled + left.depends + left.throttled + locks.lock_count();
         (jobs > 0).then_some(left)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use expect_test::expect;
-
-    use super::*;
-    use crate::model::list::List;
-    use crate::view::View;
-
-    fn options() -> RenderOptions {
-        RenderOptions {
-            now: Moment::from_seconds(100_000.0).unwrap(),
-            ..RenderOptions::terminal(120)
-        }
-    }
-
-    #[test]
-    fn a_queue_is_one_row_with_counts_and_pause() {
-        let queues = List::of_all(vec![
-            Queue {
-                name: Name::from("images"),
-                running: 3,
-                stalled: 1,
-                depends: 12,
-                paused: true,
-                paused_since: Moment::from_seconds(92_560.0),
-                paused_until: Moment::from_seconds(103_600.0),
-                paused_reason: Some(Name::from("disk\x1b swap")),
-                ..Queue::default()
-            },
-            Queue {
-                name: Name::from("mail"),
-                waiting: 1204,
-                running: 8,
-                scheduled: 31,
-                recurring: 1,
-                head_wait_s: Some(RoundedSeconds(252.0)),
-                ..Queue::default()
-            },
-            Queue {
-                name: Name::from("test"),
-                paused: true,
-                ..Queue::default()
-            },
-        ]);
-        expect![[r#"
-            QUEUE   WAITING  RUNNING  STALLED  SCHEDULED  DEPENDS  RECURRING  NEXT WAITS  STATE
-            images        0        3        1          0       12          0  –           paused 2h 4m, ends in 1h (disk\x1b swap)
-            mail      1,204        8        0         31        0          1  4m 12s
-            test          0        0        0          0        0          0  –           paused
-        "#]].assert_eq(&queues.text(&options()));
     }
 }

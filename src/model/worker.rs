@@ -54,6 +54,9 @@ pub struct WorkerJobs {
     /// The existing jobs of `stalled` and `jobs`, the stalled ones first.
     #[serde(skip)]
     pub details: Vec<Job>,
+    /// The number of its jobs that were not read, because there are too many for a page.
+    #[serde(skip)]
+    pub omitted_jobs: u64,
 }
 
 /// A worker that runs no job is shown as silent after this number of seconds.

@@ -196,11 +196,9 @@ fn read_jobs(session: &mut Session, source: &JobSource) -> Result<ReadResult, Er
     let (jobs, total) = match source {
         JobSource::Worker(worker) => {
             let found = core.worker_with_first_jobs(now, worker, MAX_JOBS)?;
-            let (jobs, omitted) = found
-                .map(|first| (first.worker.details, first.omitted_jobs))
-                .unwrap_or_default();
-            let total = jobs.len() as u64 + omitted;
-            (jobs, total)
+            let worker = found.unwrap_or_default();
+            let total = worker.details.len() as u64 + worker.omitted_jobs;
+            (worker.details, total)
         }
         JobSource::Group(group) => core.newest_jobs_and_total_of_group(now, group, MAX_JOBS)?,
         JobSource::Queue(queue, state) => read_first_jobs_and_total(core, now, queue, *state)?,

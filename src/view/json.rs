@@ -11,18 +11,26 @@ use crate::json::write;
 struct Envelope<'a, T: Serialize + ?Sized> {
     kind: &'static str,
     v: u8,
+    /// In a document of `--watch`, the moment when it was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<Moment>,
     #[serde(flatten)]
     fields: &'a T,
 }
 
+impl<'a, T: Serialize + ?Sized> Envelope<'a, T> {
+    fn new(kind: &'static str, fields: &'a T) -> Envelope<'a, T> {
+        Envelope {
+            kind,
+            v: 1,
+            at: None,
+            fields,
+        }
+    }
+}
+
 pub(crate) fn pretty_document<T: View + ?Sized>(view: &T) -> Result<Vec<u8>, serde_json::Error> {
-    let fields = view;
-    let document = Envelope {
-        kind: T::DOCUMENT.kind,
-        v: 1,
-        fields,
-    };
-    pretty_value(&document)
+    pretty_value(&Envelope::new(T::DOCUMENT.kind, view))
 }
 
 /// A document of `--watch`: one compact line, whose field `at` is the moment when it was read.
@@ -30,19 +38,9 @@ pub(crate) fn watch_document_line<T: View + ?Sized>(
     view: &T,
     now: Moment,
 ) -> Result<Vec<u8>, serde_json::Error> {
-    #[derive(Serialize)]
-    struct WatchDocument<'a, T: Serialize + ?Sized> {
-        kind: &'static str,
-        v: u8,
-        at: Option<String>,
-        #[serde(flatten)]
-        fields: &'a T,
-    }
-    compact_line(&WatchDocument {
-        kind: T::DOCUMENT.kind,
-        v: 1,
-        at: now.to_rfc3339(),
-        fields: view,
+    compact_line(&Envelope {
+        at: Some(now),
+        ..Envelope::new(T::DOCUMENT.kind, view)
     })
 }
 
@@ -65,7 +63,7 @@ pub(crate) fn document_line<T: Serialize + ?Sized>(
     kind: &'static str,
     fields: &T,
 ) -> Result<Vec<u8>, serde_json::Error> {
-    compact_line(&Envelope { kind, v: 1, fields })
+    compact_line(&Envelope::new(kind, fields))
 }
 
 /// The lines of `-o ndjson` that a view writes.

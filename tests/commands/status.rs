@@ -39,7 +39,9 @@ fn everything_is_on_one_screen() {
     let text = ran.ok().replace(&format!("ann@{host}"), "ann@HOST");
     let (server, rest) = text.split_once('\n').unwrap();
     assert!(server.starts_with("server\tRedis "), "{server}");
-    assert!(server.contains(", master, up "), "{server}");
+    for fact in [", master, up ", ", memory ", ", noeviction, "] {
+        assert!(server.contains(fact), "{server}");
+    }
     format!("{rest}\n").shows(expect![[r#"
         problems	new: 1 job has failed in the last 5m: `qless failed --group=new`
         problems	1 job has lost its lock: `qless jobs --state stalled`

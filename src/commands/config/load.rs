@@ -10,9 +10,8 @@ use crate::args::shared::{DryRunFlag, MaxInputDataFlag};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::option::{is_misspelled_option, validate_option};
-use crate::json::Json;
-use crate::json::syntax;
-use crate::json::syntax::JsonType;
+use crate::json::syntax::{self, JsonType};
+use crate::json::{Json, field_value};
 use crate::model::config::OptionChange;
 use crate::model::done::CommandResult;
 use crate::name::Name;
@@ -186,8 +185,8 @@ fn option_pairs(fields: &[(Name, Json)], what: &str) -> Result<Vec<(Name, Name)>
 
 /// The items of a document of `config dump -o json`; `None` for another object.
 fn items_of_config_document(fields: &[(Name, Json)]) -> Option<Vec<Json>> {
-    if find_field(fields, "kind")?.text()? == Name::from("config") {
-        find_field(fields, "items")?.array()
+    if field_value(fields, "kind")?.text()? == Name::from("config") {
+        field_value(fields, "items")?.array()
     } else {
         None
     }
@@ -196,16 +195,10 @@ fn items_of_config_document(fields: &[(Name, Json)]) -> Option<Vec<Json>> {
 /// The text of a field of an item. If the text is not UTF-8, the item has it in base64 in the field `NAME_bytes`
 /// instead.
 fn text_or_base64_field(fields: &[(Name, Json)], name: &str) -> Option<Name> {
-    match find_field(fields, &format!("{name}_bytes")) {
+    match field_value(fields, &format!("{name}_bytes")) {
         Some(bytes) => Some(STANDARD.decode(bytes.text()?.as_bytes()).ok()?.into()),
-        None => find_field(fields, name)?.text(),
+        None => field_value(fields, name)?.text(),
     }
-}
-
-fn find_field<'a>(fields: &'a [(Name, Json)], name: &str) -> Option<&'a Json> {
-    let mut fields = fields.iter();
-    let found = fields.find(|(key, _)| key.as_bytes() == name.as_bytes());
-    found.map(|(_, value)| value)
 }
 
 /// The value of an option as the server stores it: a text, or the digits of a number. Refuses other JSON.

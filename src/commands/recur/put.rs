@@ -13,6 +13,7 @@ use crate::args::moment::{MomentArg, RecurrenceArg};
 use crate::args::shared::{DryRunFlag, MaxInputDataFlag, RequireExistingQueueFlag};
 use crate::args::value;
 use crate::bulk::{maxima, new_queues};
+use crate::clock::duration::decimal_seconds_text;
 use crate::clock::moment::Moment;
 use crate::core::api::template::RecurringJobToPut;
 use crate::core::api::template::put_note;
@@ -142,20 +143,21 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         super::forbid_overlaps(&jid, &mut coordination);
     }
     coordination::refuse_unmet_requirements(&coordination)?;
+    let offset = match (args.offset, &at) {
+        (Some(wait), _) => wait.as_secs_f64(),
+        (None, Some(at)) => at.resolve(now).since(now),
+        (None, None) => 0.0,
+    };
     let job = RecurringJobToPut {
         jid,
         queue: args.queue,
         klass: args.klass,
-        data,
-        every,
-        offset: match (args.offset, &at) {
-            (Some(wait), _) => wait.as_secs_f64(),
-            (None, Some(at)) => at.resolve(now).since(now),
-            (None, None) => 0.0,
-        },
-        priority: args.priority,
-        retries: args.retries,
-        backlog: args.backlog,
+        data: data.into(),
+        every: decimal_seconds_text(every),
+        offset: offset.to_string(),
+        priority: args.priority.to_string(),
+        retries: args.retries.to_string(),
+        backlog: args.backlog.to_string(),
         tags: args.tags,
         coordination,
     };
@@ -193,13 +195,13 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if !leave {
         maxima::set_changed_maxima(&args.coordinated.throttles, dry, now, session)?;
     }
-    let every = format_duration(job.every.as_secs_f64());
+    let every_text = format_duration(every.as_secs_f64());
     let queue = &job.queue;
     let stays = paused.as_ref().map_or("", stays_paused_clause_or_empty);
     let what = if fresh {
-        format!("put a recurring job in {queue}, every {every}")
+        format!("put a recurring job in {queue}, every {every_text}")
     } else {
-        format!("put {jid} in {queue}, every {every}{stays}")
+        format!("put {jid} in {queue}, every {every_text}{stays}")
     };
     if leave {
         let note = format!("{jid} exists already");
@@ -212,14 +214,14 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         if pause.is_some() {
             session.ui.note(&what);
         } else {
-            let note = format!("put {jid} in {queue}, every {every}");
+            let note = format!("put {jid} in {queue}, every {every_text}");
             session.ui.note_to_people(&note);
         }
     }
     let mut done = CommandResult::new("recur put", vec![job.jid], dry).printing_targets();
     if !leave && pause.is_none() {
-        let next = Moment::from_seconds(now.seconds() + job.offset).unwrap_or(now);
-        let runs = Recurring::next_runs(next, job.every.as_secs_f64());
+        let next = Moment::from_seconds(now.seconds() + offset).unwrap_or(now);
+        let runs = Recurring::next_runs(next, every.as_secs_f64());
         note_next_runs(&runs, dry || at.is_some(), session);
         done = done.with_next_runs(&runs);
     }

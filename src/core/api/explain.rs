@@ -8,20 +8,25 @@ use crate::error::Error;
 use crate::model::explain::{MissingJobTraces, PopFacts};
 use crate::name::Name;
 
+/// The queue, and optionally a job in it, for which [`PopFacts`] are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PopFactsQuery<'n> {
+    pub queue: &'n Name,
+    /// The job whose position in the queue is read, too; `None` for the facts about the queue alone.
+    pub jid: Option<&'n Name>,
+}
+
 impl Core {
-    /// What decides about the next pop of each queue, read in one round trip. If a jid is given with a queue, the facts
-    /// include the position of its job in that queue.
+    /// What decides about the next pop of each queue, read in one round trip.
     pub(crate) fn pop_facts(
         &mut self,
         now: Moment,
-        queues_and_jids: &[(&Name, Option<&Name>)],
+        queries: &[PopFactsQuery],
     ) -> Result<Vec<PopFacts>, Error> {
-        let calls: Vec<Call> = queues_and_jids
-            .iter()
-            .map(|(queue, jid)| Call::new(calls::LOOK_POP).arg(queue).args(*jid))
-            .collect();
-        let facts: Result<Vec<PopFacts>, Error> = self.call_all(now, &calls).into_iter().collect();
-        let mut facts = facts?;
+        let call = Call::new(calls::LOOK_POP);
+        let calls = queries.iter();
+        let calls = calls.map(|query| call.clone().arg(query.queue).args(query.jid));
+        let mut facts: Vec<PopFacts> = self.call_in_rounds(now, calls, usize::MAX)?;
         for facts in &mut facts {
             queue::add_head_job_waits(now, std::slice::from_mut(&mut facts.queue), false);
         }

@@ -2,12 +2,12 @@
 
 use serde::Deserialize;
 
-use super::job::read_job;
+use super::job::read_jobs;
 use super::page::ScanCursor;
 use crate::clock::moment::Moment;
 use crate::core::call::jobs_per_reply::JobsPerReply;
 use crate::core::call::reply::Bytes;
-use crate::core::call::{Call, Core, Value, calls};
+use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::model::export::{PausedQueue, SavedJob};
 use crate::name::Name;
@@ -43,15 +43,10 @@ impl<'a> ExportReader<'a> {
         if self.remaining.is_empty() {
             return Ok(None);
         }
-        let (slice, replies) =
+        let (slice, rows) =
             core.read_next_slice(now, "full", &mut self.remaining, &mut self.size)?;
-        let mut jobs = Vec::with_capacity(slice.len());
-        for (jid, job) in slice.iter().zip(replies) {
-            if !matches!(job, Value::Nil) {
-                jobs.push(SavedJob::new(read_job(jid, job)?));
-            }
-        }
-        Ok(Some(jobs))
+        let jobs = read_jobs(slice, rows)?.into_iter().flatten();
+        Ok(Some(jobs.map(SavedJob::new).collect()))
     }
 }
 

@@ -6,13 +6,13 @@ use serde::Deserialize;
 
 use super::index::Index;
 use super::popped_jobs;
+use super::worker_calls::next_queue_args;
 use crate::clock::duration::decimal_seconds_text;
 use crate::clock::moment::Moment;
 use crate::core::call::reply::{self, Bytes};
 use crate::core::call::{Call, Core, Value, calls};
 use crate::error::{Cause, Error, Kind};
 use crate::json::Number;
-use crate::json::quote::quote_array;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::ending::{EndingAction, EndingOutcome, EndingRequest, LockExtensionOutcome};
 use crate::model::popped_job::PoppedJob;
@@ -262,16 +262,8 @@ fn add_ending_args(mut call: Call, jobs: &[EndingRequest]) -> Call {
             EndingAction::Complete { data, next } => {
                 words.push(b"complete".into());
                 words.push(data.as_deref().unwrap_or_default().into());
-                if let Some(next) = next {
-                    words.extend([b"next".into(), next.queue.as_bytes().into()]);
-                    let delay = decimal_seconds_text(next.delay).into_bytes();
-                    words.extend([b"delay".into(), delay.into()]);
-                    let depends = quote_array(next.depends.iter().map(Name::as_bytes));
-                    words.extend([b"depends".into(), depends.into()]);
-                    for (name, value) in next.coordination.option_pairs() {
-                        words.extend([name.as_bytes().into(), value.into()]);
-                    }
-                }
+                let next = next.iter().flat_map(next_queue_args);
+                words.extend(next.map(Cow::from));
             }
             EndingAction::Retry { delay, why } => {
                 words.push(b"retry".into());

@@ -66,14 +66,10 @@ impl<D> GuardReply<D> {
 
     /// Drops the values of the change, so that replies to different calls have one type.
     pub(crate) fn without_done_value(self) -> GuardReply {
-        let GuardReply {
-            code, mark, detail, ..
-        } = self;
         GuardReply {
-            code,
-            mark,
-            done: None,
-            detail,
+            mark: self.mark,
+            detail: self.detail,
+            ..GuardReply::new(self.code)
         }
     }
 

@@ -142,24 +142,12 @@ impl Core {
         count: u64,
     ) -> Result<Vec<IndexRange>, Error> {
         let count = count.min(MAX_ENTRIES_PER_CALL).to_string();
-        let mut parts = Vec::with_capacity(offsets.len());
-        for slice in offsets.chunks(CALLS_PER_ROUND) {
-            let calls: Vec<Call> = slice
-                .iter()
-                .map(|(index, offset)| {
-                    let (kind, name) = index.script_args();
-                    Call::new(calls::LOOK_INDEX)
-                        .arg(kind)
-                        .arg(name)
-                        .arg(offset.to_string())
-                        .arg(&count)
-                })
-                .collect();
-            for reply in self.call_all(now, &calls) {
-                parts.push(reply?);
-            }
-        }
-        Ok(parts)
+        let calls = offsets.iter().map(|(index, offset)| {
+            let (kind, name) = index.script_args();
+            let call = Call::new(calls::LOOK_INDEX).arg(kind).arg(name);
+            call.arg(offset.to_string()).arg(&count)
+        });
+        self.call_in_rounds(now, calls, CALLS_PER_ROUND)
     }
 
     /// All members, read range by range.

@@ -88,11 +88,7 @@ impl Core {
         let mut size = self.jobs_per_reply;
         let (slice, replies) = self.read_next_slice(now, fields, rest, &mut size)?;
         self.jobs_per_reply = size;
-        let jobs = slice.iter().zip(replies).map(|(jid, reply)| match reply {
-            Value::Nil => Ok(None),
-            fields => read_job(jid, fields).map(Some),
-        });
-        jobs.collect()
+        read_jobs(slice, replies)
     }
 
     /// Reads jobs in one call. The caller must not pass more jids than one call can read.
@@ -107,11 +103,7 @@ impl Core {
             return Err(reply::unexpected_reply(calls::LOOK_JOBS.name, "not a list"));
         };
         let rows = reply::require_row_per_item(calls::LOOK_JOBS.name, rows, jids.len())?;
-        let rows = jids.iter().zip(rows).map(|(jid, row)| match row {
-            Value::Nil => Ok(None),
-            fields => read_job(jid, fields).map(Some),
-        });
-        rows.collect()
+        read_jobs(jids.iter().copied(), rows)
     }
 
     /// Reads the first jobs of `rest`, up to the maximum size of a reply. If the reply is too large, asks again for
@@ -253,6 +245,18 @@ impl Core {
     }
 }
 
+/// Reads the rows in the reply of `look.jobs`, `None` for each job that does not exist.
+pub(super) fn read_jobs<'j>(
+    jids: impl IntoIterator<Item = &'j Name>,
+    rows: Vec<Value>,
+) -> Result<Vec<Option<Job>>, Error> {
+    let jobs = jids.into_iter().zip(rows).map(|(jid, row)| match row {
+        Value::Nil => Ok(None),
+        fields => read_job(jid, fields).map(Some),
+    });
+    jobs.collect()
+}
+
 /// Reads a job from the names and values of its row in the reply of `look.jobs`. Does not use serde, which is slower.
 /// A name may occur twice, because another client may have stored a field with the name of a value that the core adds.
 pub(super) fn read_job(jid: &Name, fields: Value) -> Result<Job, Error> {
@@ -376,18 +380,6 @@ mod tests {
                 .flat_map(|(name, value)| [text(name), text(value)])
                 .collect(),
         )
-    }
-
-    #[test]
-    fn a_former_holder_is_not_shown() {
-        let fields = [
-            ("state", "waiting"),
-            ("shown", "waiting"),
-            ("worker", "w"),
-            ("expires", "70"),
-        ];
-        let job = read_job(&Name::from("j"), reply_of(&fields)).unwrap();
-        assert_eq!((job.worker, job.expires), (None, None));
     }
 
     #[test]

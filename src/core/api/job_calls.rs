@@ -29,11 +29,6 @@ pub enum DoneOrRefused<T> {
     Refused(GuardReply),
 }
 
-/// Whether a call changed anything. If the reply was lost but the core applied the call, the value is true.
-#[derive(Deserialize)]
-#[serde(transparent)]
-pub struct HasChanged(pub bool);
-
 impl Core {
     pub fn set_priority(
         &mut self,
@@ -75,16 +70,17 @@ impl Core {
         })
     }
 
-    /// Starts tracking jobs if `is_tracked`, else stops tracking them.
+    /// Starts tracking jobs if `is_tracked`, else stops tracking them. The result of a job is whether that changed
+    /// anything; true if the reply was lost but the core applied the call.
     pub fn start_or_stop_tracking(
         &mut self,
         now: Moment,
         note: &[u8],
         jobs: &[JobSnapshot],
         is_tracked: bool,
-    ) -> PerJob<HasChanged> {
+    ) -> PerJob<bool> {
         let call = |job: &JobSnapshot| track_call(is_tracked, &job.jid);
-        self.call_guarded_for_each_job(now, note, jobs, call, |_| HasChanged(true))
+        self.call_guarded_for_each_job(now, note, jobs, call, |_| true)
     }
 
     /// Tracks jobs that were just put.

@@ -1,7 +1,7 @@
 //! Reads the histories of jobs that old versions stored.
 
-use crate::json::Json;
 use crate::json::quote::quote_as_core;
+use crate::json::{Json, field_value};
 use crate::name::Name;
 
 /// The entries that the core will make from a history that is still one JSON document, as old versions stored it.
@@ -9,24 +9,14 @@ pub(super) fn entries_from_legacy(legacy: &Json) -> Vec<Name> {
     let mut entries = Vec::new();
     for item in legacy.array().unwrap_or_default() {
         let fields = item.object().unwrap_or_default();
-        let field = |name: &str| {
-            let mut fields = fields.iter();
-            let found = fields.find(|(key, _)| key.as_bytes() == name.as_bytes());
-            found.map(|(_, value)| value)
-        };
         let text = |name: &str| {
-            let value = field(name);
+            let value = field_value(&fields, name);
             let text =
                 value.and_then(|value| value.text().or_else(|| Some(value.to_single_line())));
             quote_as_core(text.unwrap_or_default().as_bytes())
         };
-        for (name, what) in [
-            ("put", "put"),
-            ("popped", "popped"),
-            ("failed", "failed"),
-            ("done", "done"),
-        ] {
-            let when = field(name).and_then(|when| match when.text() {
+        for what in ["put", "popped", "failed", "done"] {
+            let when = field_value(&fields, what).and_then(|when| match when.text() {
                 Some(text) => text.as_str()?.trim().parse().ok(),
                 None => when.number(),
             });

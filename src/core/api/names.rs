@@ -1,5 +1,5 @@
 //! Makes calls about many names, in slices of names. So no call has more arguments than the core accepts, or keeps the
-//! server busy for long.
+//! server busy for long. Many calls about one name each are made in several round trips.
 
 use serde::de::DeserializeOwned;
 
@@ -25,6 +25,23 @@ impl Core {
         slices
             .map(|names| self.call(now, call.clone().args(names)))
             .collect()
+    }
+
+    /// Makes calls, `per_round` of them in each round trip, until one fails. Returns their replies in order.
+    pub(super) fn call_in_rounds<T: DeserializeOwned>(
+        &mut self,
+        now: Moment,
+        calls: impl Iterator<Item = Call>,
+        per_round: usize,
+    ) -> Result<Vec<T>, Error> {
+        let calls: Vec<Call> = calls.collect();
+        let mut replies = Vec::with_capacity(calls.len());
+        for round in calls.chunks(per_round) {
+            for reply in self.call_all(now, round) {
+                replies.push(reply?);
+            }
+        }
+        Ok(replies)
     }
 
     /// The rows of a call that replies with one row per name.

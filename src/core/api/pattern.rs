@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
-use crate::json::Json;
+use crate::json::{Json, field_value};
 use crate::model::queue_patterns::{PriorityPattern, QueueIdentifierPatterns};
 use crate::name::Name;
 
@@ -35,13 +35,9 @@ impl Core {
         let stored = reply::read_json_array(name, &text)?;
         let patterns = stored.iter().filter_map(|stored| {
             let fields = Json::parse(stored.text()?.as_bytes())?.object()?;
-            let field = |wanted: &str| {
-                let mut fields = fields.iter();
-                fields.find(|(name, _)| name.as_bytes() == wanted.as_bytes())
-            };
-            let is_fair = field("fairly")
-                .is_some_and(|(_, value)| value.to_single_line() == Name::from("true"));
-            let (_, list) = field("pattern")?;
+            let is_fair = field_value(&fields, "fairly")
+                .is_some_and(|value| value.to_single_line() == Name::from("true"));
+            let list = field_value(&fields, "pattern")?;
             // qmore stored one text.
             let commas = |text: Name| {
                 let parts = text.as_bytes().split(|byte| *byte == b',');

@@ -44,26 +44,6 @@ pub struct PutResult {
 }
 
 impl PutPolicy {
-    /// The policy as an argument of `guard.put`, with further JSON fields.
-    fn policy_json(self, more_members: &[u8]) -> Vec<u8> {
-        let missing = if self.allow_missing {
-            "allow"
-        } else {
-            "refuse"
-        };
-        let replace = self.replace;
-        let mut text = format!(r#"{{"replace":{replace},"missing":"{missing}""#).into_bytes();
-        if self.tell_lanes {
-            text.extend(br#","lanes":true"#);
-        }
-        if self.dry_run {
-            text.extend(br#","dry":true"#);
-        }
-        text.extend(more_members);
-        text.push(b'}');
-        text
-    }
-
     /// The spec of the call. With `replace`, the call must not be repeated after a lost reply: a second put would
     /// replace the job again.
     fn call_spec(self) -> CallSpec {
@@ -171,11 +151,27 @@ impl PutCall {
         head.packed_args(self.words).at_moment(self.at)
     }
 
-    /// The policy as the first argument.
+    /// The policy and the maxima as the first argument.
     fn policy_json(&self) -> Vec<u8> {
-        let maxima = self.maxima.as_ref();
-        self.policy
-            .policy_json(maxima.map_or(&[], |maxima| &maxima.0))
+        let policy = &self.policy;
+        let replace = policy.replace;
+        let missing = if policy.allow_missing {
+            "allow"
+        } else {
+            "refuse"
+        };
+        let mut text = format!(r#"{{"replace":{replace},"missing":"{missing}""#).into_bytes();
+        if policy.tell_lanes {
+            text.extend(br#","lanes":true"#);
+        }
+        if policy.dry_run {
+            text.extend(br#","dry":true"#);
+        }
+        if let Some(ThrottleMaximaJson(fields)) = &self.maxima {
+            text.extend(fields.iter());
+        }
+        text.push(b'}');
+        text
     }
 }
 
@@ -254,13 +250,12 @@ impl Core {
         }
         note.push(b'}');
         let call = Call::new(calls::GUARD_PAUSE).arg(until).arg(note);
-        self.call_in_slices(now, &call, queues).map(|_: Vec<()>| ())
+        self.call_in_slices::<()>(now, &call, queues).map(drop)
     }
 
     /// Ends the pause of queues.
     pub fn unpause_queues(&mut self, now: Moment, queues: &[Name]) -> Result<(), Error> {
-        self.call_in_slices(now, &Call::new(calls::UNPAUSE), queues)
-            .map(|_: Vec<()>| ())
-            .map(drop)
+        let call = Call::new(calls::UNPAUSE);
+        self.call_in_slices::<()>(now, &call, queues).map(drop)
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde::Deserialize;
 use strum::VariantArray;
 
 use super::index::Index;
@@ -16,8 +15,7 @@ use crate::core::call::{Call, Core, calls, reply};
 use crate::core::script::keys::{Keys, QueueKey};
 use crate::error::{Error, Kind};
 use crate::json::Json;
-use crate::lenient;
-use crate::model::lag::{LagCause, QueueLag};
+use crate::model::lag::QueueLag;
 use crate::model::length::QueueLength;
 use crate::model::pattern::NamePattern;
 use crate::model::queue::{Queue, ReadyQueues, RoundedSeconds};
@@ -65,11 +63,18 @@ impl Core {
 
     /// The lag of each named queue, in the given order.
     pub fn lags(&mut self, now: Moment, names: &[Name]) -> Result<Vec<QueueLag>, Error> {
-        let rows: Vec<Option<LagRow>> =
+        let rows: Vec<Option<QueueLag>> =
             self.rows_by_name(now, &Call::new(calls::LOOK_LAG), names)?;
-        let lags = names.iter().zip(rows);
-        let lags = lags.map(|(queue, row)| row.unwrap_or_default().into_lag(queue, now));
-        Ok(lags.collect())
+        let lag = |(queue, row): (&Name, Option<QueueLag>)| {
+            let row = row.unwrap_or_default();
+            let lag = row.since.map_or(0.0, |since| now.since(since).max(0.0));
+            QueueLag {
+                queue: queue.clone(),
+                lag_s: RoundedSeconds(lag),
+                ..row
+            }
+        };
+        Ok(names.iter().zip(rows).map(lag).collect())
     }
 
     /// The queues from which a pop may get a job now: among the named queues, or among all known queues if none is
@@ -244,9 +249,8 @@ impl Core {
 
     /// Removes queues from the list of known queues. Their jobs stay.
     pub fn forget_queues(&mut self, now: Moment, queues: &[Name], _: Consent) -> Result<(), Error> {
-        self.call_in_slices(now, &Call::new(calls::QUEUE_FORGET), queues)
-            .map(|_: Vec<()>| ())
-            .map(drop)
+        let call = Call::new(calls::QUEUE_FORGET);
+        self.call_in_slices::<()>(now, &call, queues).map(drop)
     }
 }
 
@@ -281,38 +285,18 @@ pub(crate) const CHECK: &str = "qless check --only key-type";
 fn unreadable_sentence(queues: &[Queue]) -> Option<String> {
     let damaged = queues.iter().filter(|queue| !queue.wrong_keys.is_empty());
     let clauses = damaged.map(|queue| {
-        let keys = queue.wrong_keys.iter().map(|key| format!("`{key}`"));
-        let keys: Vec<String> = keys.collect();
-        let why = match keys.as_slice() {
-            [key] => format!("key {key} has the wrong type"),
-            _ => format!("keys {} have the wrong type", keys.join(", ")),
-        };
+        let why = wrong_type_clause(&queue.wrong_keys);
         format!("cannot read queue `{}`: {why}", queue.name)
     });
     let clauses: Vec<String> = clauses.collect();
     (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
-/// The row of `look.lag` about a queue.
-#[derive(Default, Deserialize)]
-#[serde(rename = "row", default)]
-struct LagRow {
-    #[serde(deserialize_with = "lenient::read_or_none")]
-    since: Option<Moment>,
-    jid: Option<Name>,
-    #[serde(deserialize_with = "lenient::read_or_none")]
-    why: Option<LagCause>,
-    held_by: Option<Name>,
-}
-
-impl LagRow {
-    fn into_lag(self, queue: &Name, now: Moment) -> QueueLag {
-        QueueLag {
-            queue: queue.clone(),
-            lag_s: RoundedSeconds(self.since.map_or(0.0, |since| now.since(since).max(0.0))),
-            jid: self.jid,
-            why: self.why,
-            held_by: self.held_by,
-        }
+/// A clause that names keys of a wrong type.
+pub(super) fn wrong_type_clause(keys: &[Name]) -> String {
+    let named: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+    match named.as_slice() {
+        [key] => format!("key {key} has the wrong type"),
+        _ => format!("keys {} have the wrong type", named.join(", ")),
     }
 }

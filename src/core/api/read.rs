@@ -174,10 +174,6 @@ impl ReadCommand {
         read.arg(MAX_WHOLE.to_string()).arg("WITHVALUES")
     }
 
-    pub fn string_value(key: &[u8]) -> ReadCommand {
-        ReadCommand::new(ReplyForm::Text, "GET").arg(key)
-    }
-
     pub fn hash_field(key: &[u8], name: &str) -> ReadCommand {
         ReadCommand::new(ReplyForm::Text, "HGET").arg(key).arg(name)
     }

@@ -1,6 +1,7 @@
 //! Reading recurring jobs.
 
 use super::index::Index;
+use super::job::JobFields;
 use crate::clock::moment::Moment;
 use crate::core::call::reply::{self, Bytes};
 use crate::core::call::{Call, Core, Value, calls};
@@ -8,6 +9,8 @@ use crate::error::Error;
 use crate::json::data::JobData;
 use crate::json::{Json, Number};
 use crate::model::coordination::CoordinationOptions;
+use crate::model::job::Job;
+use crate::model::list::JobOrRecurring;
 use crate::model::pattern::{NamePattern, passes_filter};
 use crate::model::recur::Recurring;
 use crate::name::Name;
@@ -66,6 +69,27 @@ impl Core {
             }
         }
         Ok(recurs)
+    }
+
+    /// The job or recurring job with each jid, in the order of the jids; `None` for each that does not exist.
+    pub(crate) fn jobs_or_recurring_jobs(
+        &mut self,
+        now: Moment,
+        fields: JobFields,
+        jids: &[Name],
+    ) -> Result<Vec<Option<JobOrRecurring>>, Error> {
+        let jobs = self.jobs(now, fields, jids)?;
+        let others = jids.iter().zip(&jobs).filter(|(_, job)| job.is_none());
+        let others: Vec<Name> = others.map(|(jid, _)| jid.clone()).collect();
+        let mut recurring = self.recurring_jobs(now, &others)?.into_iter();
+        let item = |job: Option<Job>| match job {
+            Some(job) => Some(JobOrRecurring::Job(job.into())),
+            None => {
+                let recurring = recurring.next().flatten()?;
+                Some(JobOrRecurring::Recurring(recurring.into()))
+            }
+        };
+        Ok(jobs.into_iter().map(item).collect())
     }
 
     /// For each jid, whether a job or a recurring job has it.

@@ -23,26 +23,23 @@ impl Core {
             .iter()
             .flat_map(|queue| days.iter().map(move |day| (queue, day)))
             .collect();
-        let mut all = Vec::with_capacity(requests.len());
-        for slice in requests.chunks(CALLS_PER_ROUND) {
-            let calls: Vec<Call> = slice
-                .iter()
-                .map(|(queue, (_, of))| Call::new(calls::STATS).arg(queue).arg(of.to_string()))
-                .collect();
-            let replies: Vec<Result<Bytes, Error>> = self.call_all(now, &calls);
-            for ((queue, (day, of)), reply) in slice.iter().zip(replies) {
-                let mut stats = QueueDayStats {
-                    queue: (*queue).clone(),
-                    day: day.clone(),
-                    ..QueueDayStats::default()
-                };
-                let fields = reply::read_json_object(calls::STATS.name, &reply?)?;
-                fill_stats_from_json(&mut stats, fields);
-                stats.set_completed_per_hour((now.since(*of) / 3600.0).clamp(0.0, 24.0));
-                all.push(stats);
-            }
-        }
-        Ok(all)
+        let call = |(queue, (_, of)): &(&Name, &(String, Moment))| {
+            Call::new(calls::STATS).arg(queue).arg(of.to_string())
+        };
+        let calls = requests.iter().map(call);
+        let replies: Vec<Bytes> = self.call_in_rounds(now, calls, CALLS_PER_ROUND)?;
+        let read = |((queue, (day, of)), reply): ((&Name, &(String, Moment)), Bytes)| {
+            let mut stats = QueueDayStats {
+                queue: queue.clone(),
+                day: day.clone(),
+                ..QueueDayStats::default()
+            };
+            let fields = reply::read_json_object(calls::STATS.name, &reply)?;
+            fill_stats_from_json(&mut stats, fields);
+            stats.set_completed_per_hour((now.since(*of) / 3600.0).clamp(0.0, 24.0));
+            Ok(stats)
+        };
+        requests.into_iter().zip(replies).map(read).collect()
     }
 }
 

@@ -1,9 +1,9 @@
 //! Changing recurring jobs.
 
-use std::time::{Duration, Instant};
+use std::borrow::Cow;
+use std::time::Instant;
 
 use super::guard::GuardReply;
-use crate::clock::duration::decimal_seconds_text;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
 use crate::core::call::calls::{RetryClass, SubjectArgs};
@@ -16,71 +16,35 @@ use crate::model::coordination::CoordinationOptions;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 
-/// A recurring job to put.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RecurringJobToPut {
+/// A recurring job to put. Its numbers are texts, so that no digit of an exported one changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecurringJobToPut<'t> {
     pub jid: Name,
     pub queue: Name,
     pub klass: Name,
-    pub data: Vec<u8>,
-    pub every: Duration,
+    pub data: Cow<'t, [u8]>,
+    /// The interval in seconds.
+    pub every: String,
     /// Seconds until the first job is put.
-    pub offset: f64,
-    pub priority: i64,
-    pub retries: u64,
-    pub backlog: u64,
+    pub offset: String,
+    pub priority: String,
+    pub retries: String,
+    pub backlog: String,
     pub tags: Vec<Name>,
     /// The options of the jobs that it puts.
     pub coordination: CoordinationOptions<'static>,
 }
 
-/// A recurring job from an export. Its numbers are kept as texts, so that no digit changes.
-#[derive(Clone, Copy, Debug)]
-pub struct ExportedRecurringJob<'t> {
-    pub jid: &'t Name,
-    pub queue: &'t Name,
-    pub klass: &'t Name,
-    pub data: &'t [u8],
-    pub every: &'t str,
-    pub next: Moment,
-    pub priority: &'t str,
-    pub retries: &'t str,
-    pub backlog: &'t str,
-    pub tags: &'t [Name],
-    pub coordination: &'t CoordinationOptions<'t>,
-    /// Its pause and its count ([`put_note`]).
-    pub note: &'t [u8],
-}
-
 impl Core {
-    /// Puts an exported recurring job, with its next run at the exported time, its pause and its count. It replaces a
-    /// paused one.
+    /// Puts an exported recurring job, with its next run at the exported time. It replaces a paused one. `note` has its
+    /// pause and its count ([`put_note`]).
     pub fn import_recurring_job(
         &mut self,
         now: Moment,
-        job: &ExportedRecurringJob,
+        job: &RecurringJobToPut,
+        note: &[u8],
     ) -> Result<GuardReply, Error> {
-        let offset = job.next.since(now).to_string();
-        let tags = quote_array(job.tags.iter().map(Name::as_bytes));
-        let words: [&[u8]; 15] = [
-            job.queue.as_bytes(),
-            job.jid.as_bytes(),
-            job.klass.as_bytes(),
-            job.data,
-            b"interval",
-            job.every.as_bytes(),
-            offset.as_bytes(),
-            b"tags",
-            &tags,
-            b"priority",
-            job.priority.as_bytes(),
-            b"retries",
-            job.retries.as_bytes(),
-            b"backlog",
-            job.backlog.as_bytes(),
-        ];
-        let call = put_recurring_call(&words, job.coordination, Some(job.note));
-        let (reply,): (GuardReply,) = self.call(now, call)?;
+        let (reply,): (GuardReply,) = self.call(now, put_recurring_call(job, Some(note)))?;
         Ok(reply)
     }
 
@@ -91,33 +55,11 @@ impl Core {
         job: &RecurringJobToPut,
         note: Option<&[u8]>,
     ) -> Result<(), Error> {
-        let every = decimal_seconds_text(job.every);
-        let offset = job.offset.to_string();
-        let tags = quote_array(job.tags.iter().map(Name::as_bytes));
-        let priority = job.priority.to_string();
-        let (retries, backlog) = (job.retries.to_string(), job.backlog.to_string());
-        let words: [&[u8]; 15] = [
-            job.queue.as_bytes(),
-            job.jid.as_bytes(),
-            job.klass.as_bytes(),
-            &job.data,
-            b"interval",
-            every.as_bytes(),
-            offset.as_bytes(),
-            b"tags",
-            &tags,
-            b"priority",
-            priority.as_bytes(),
-            b"retries",
-            retries.as_bytes(),
-            b"backlog",
-            backlog.as_bytes(),
-        ];
         // After a lost reply, read the template, which shows whether the call was applied: a blind repetition could put
         // a second job. Repeat the call only if it was not applied.
         let deadline = Instant::now() + self.call_timeout();
         loop {
-            let lost = match self.call(now, put_recurring_call(&words, &job.coordination, note)) {
+            let lost = match self.call(now, put_recurring_call(job, note)) {
                 Err(error) if error.kind() == Kind::OutcomeUnknown => error,
                 result => return result,
             };
@@ -222,13 +164,27 @@ impl Core {
     }
 }
 
-/// The call that puts a recurring job; `words` begins with its queue and jid. With a note ([`put_note`]), the recurring
-/// job replaces a paused one, and is paused if the note says so.
-fn put_recurring_call(
-    words: &[&[u8]],
-    coordination: &CoordinationOptions,
-    note: Option<&[u8]>,
-) -> Call {
+/// The call that puts a recurring job. With a note ([`put_note`]), the recurring job replaces a paused one, and is
+/// paused if the note says so.
+fn put_recurring_call(job: &RecurringJobToPut, note: Option<&[u8]>) -> Call {
+    let tags = quote_array(job.tags.iter().map(Name::as_bytes));
+    let words: [&[u8]; 15] = [
+        job.queue.as_bytes(),
+        job.jid.as_bytes(),
+        job.klass.as_bytes(),
+        &job.data,
+        b"interval",
+        job.every.as_bytes(),
+        job.offset.as_bytes(),
+        b"tags",
+        &tags,
+        b"priority",
+        job.priority.as_bytes(),
+        b"retries",
+        job.retries.as_bytes(),
+        b"backlog",
+        job.backlog.as_bytes(),
+    ];
     let call = match note {
         None => Call::new(calls::RECUR),
         Some(note) => {
@@ -238,7 +194,10 @@ fn put_recurring_call(
                 .arg(note)
         }
     };
-    add_coordination_options(call.args(words), coordination)
+    let options = job.coordination.option_pairs();
+    options.fold(call.args(words), |call, (name, value)| {
+        call.arg(name).arg(value)
+    })
 }
 
 /// The note for the core about a recurring job that is put again: since when it is paused, by whom and why, and the
@@ -263,12 +222,6 @@ pub(crate) fn put_note(
     note
 }
 
-/// Adds to a call the options with which a recurring job puts its jobs.
-fn add_coordination_options(call: Call, coordination: &CoordinationOptions) -> Call {
-    let words = coordination.option_pairs();
-    words.fold(call, |call, (name, value)| call.arg(name).arg(value))
-}
-
 /// A call that changes recurring jobs. `jid_index`: the index of the first jid among its arguments.
 fn recur_call(verb: &'static str, jid_index: usize) -> Call {
     let spec = match verb {
@@ -283,17 +236,17 @@ fn recur_call(verb: &'static str, jid_index: usize) -> Call {
     Call::new(spec).arg(verb)
 }
 
-impl RecurringJobToPut {
+impl RecurringJobToPut<'_> {
     fn is_stored_as(&self, found: &Recurring) -> bool {
-        let number = |stored: &Option<Number>| stored.map(|number| number.0);
+        let number = |text: &str| Number::from_decimal(text.as_bytes());
         found.queue.as_ref() == Some(&self.queue)
             && found.klass.as_ref() == Some(&self.klass)
-            && found.data.as_bytes() == self.data
+            && found.data.as_bytes() == &*self.data
             && found.tags == self.tags
-            && number(&found.every_s) == Some(self.every.as_secs_f64())
-            && number(&found.priority) == Some(self.priority as f64)
-            && number(&found.retries) == Some(self.retries as f64)
-            && number(&found.backlog) == Some(self.backlog as f64)
+            && found.every_s == number(&self.every)
+            && found.priority == number(&self.priority)
+            && found.retries == number(&self.retries)
+            && found.backlog == number(&self.backlog)
     }
 }
 

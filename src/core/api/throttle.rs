@@ -8,14 +8,14 @@ use strum::IntoStaticStr;
 use super::index;
 use super::index::Index;
 use super::job::JobFields;
-use super::queue::CHECK;
+use super::queue::{CHECK, wrong_type_clause};
 use super::read::{ReadCommand, ReadReply, START};
 use crate::clock::moment::Moment;
 use crate::core::call::reply::{self, Bytes};
 use crate::core::call::{Call, Core, calls};
 use crate::core::script::keys::Keys;
 use crate::error::{Error, Kind};
-use crate::json::Json;
+use crate::json::{Json, field_value};
 use crate::lenient;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::job::Neighbor;
@@ -254,15 +254,10 @@ impl Core {
 
     /// The maximum number of jobs with a slot of each throttle: 0 means no limit, a negative number lets no job run.
     pub(crate) fn throttle_maxima(&mut self, now: Moment, ids: &[Name]) -> Result<Vec<i64>, Error> {
-        let mut maxima = Vec::with_capacity(ids.len());
-        for ids in ids.chunks(THROTTLES_PER_ROUND) {
-            let get = |id| Call::new(calls::THROTTLE_GET).arg(id);
-            let calls: Vec<Call> = ids.iter().map(get).collect();
-            for (id, reply) in ids.iter().zip(self.call_all(now, &calls)) {
-                maxima.push(read_throttle(id, reply?)?.maximum);
-            }
-        }
-        Ok(maxima)
+        let calls = ids.iter().map(|id| Call::new(calls::THROTTLE_GET).arg(id));
+        let replies: Vec<Bytes> = self.call_in_rounds(now, calls, THROTTLES_PER_ROUND)?;
+        let maximum = |(id, reply)| read_throttle(id, reply).map(|throttle| throttle.maximum);
+        ids.iter().zip(replies).map(maximum).collect()
     }
 
     /// Throttles, each with the jids of its holders and of the jobs that wait.
@@ -540,19 +535,17 @@ impl Core {
         now: Moment,
         lanes: &[Name],
     ) -> Result<Vec<Vec<Neighbor>>, Error> {
+        let calls = lanes.iter().map(|lane| Call::new(calls::KEY_GET).arg(lane));
+        let replies: Vec<Bytes> = self.call_in_rounds(now, calls, THROTTLES_PER_ROUND)?;
         let mut found = Vec::with_capacity(lanes.len());
-        for lanes in lanes.chunks(THROTTLES_PER_ROUND) {
-            let call = |lane| Call::new(calls::KEY_GET).arg(lane);
-            let calls: Vec<Call> = lanes.iter().map(call).collect();
-            for (reply, lane) in self.call_all(now, &calls).into_iter().zip(lanes) {
-                let mut jobs = read_lane(reply?)?;
-                // One call returns at most this many jobs: read a longer lane in pages.
-                if jobs.len() as u64 >= index::MAX_ENTRIES_PER_CALL {
-                    let jids = self.index_members(now, &Index::Lane(lane.clone()))?;
-                    jobs = self.jobs_as_neighbors(now, &jids)?;
-                }
-                found.push(jobs);
+        for (reply, lane) in replies.into_iter().zip(lanes) {
+            let mut jobs = read_lane(reply)?;
+            // One call returns at most this many jobs: read a longer lane in pages.
+            if jobs.len() as u64 >= index::MAX_ENTRIES_PER_CALL {
+                let jids = self.index_members(now, &Index::Lane(lane.clone()))?;
+                jobs = self.jobs_as_neighbors(now, &jids)?;
             }
+            found.push(jobs);
         }
         Ok(found)
     }
@@ -621,11 +614,7 @@ pub(crate) struct UnreadableThrottle {
 /// The error that a result lacks throttles because they cannot be read; `None` if all can be read.
 pub(crate) fn partial_result_error(throttles: &[UnreadableThrottle]) -> Option<Error> {
     let clauses = throttles.iter().map(|UnreadableThrottle { id, keys }| {
-        let named: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
-        let why = match named.as_slice() {
-            [key] => format!("key {key} has the wrong type"),
-            _ => format!("keys {} have the wrong type", named.join(", ")),
-        };
+        let why = wrong_type_clause(keys);
         match id {
             Some(id) => format!("cannot read throttle `{id}`: {why}"),
             None => format!("cannot list all throttles: {why}"),
@@ -657,13 +646,12 @@ fn read_name_array(Bytes(text): Bytes) -> Result<Vec<Name>, Error> {
 fn read_throttle(id: &Name, text: Bytes) -> Result<Throttle, Error> {
     let members = reply::read_json_object(calls::THROTTLE_GET.name, &text)?;
     let number = |name: &str| {
-        let mut members = members.iter();
-        let found = members.find(|(key, _)| key.as_bytes() == name.as_bytes());
+        let value = field_value(&members, name)?;
         // A number may be a text: another client may have stored it so.
-        found.and_then(|(_, value)| match value.text() {
+        match value.text() {
             Some(text) => text.as_str()?.parse().ok(),
             None => value.number(),
-        })
+        }
     };
     let (maximum, ttl) = (number("maximum"), number("ttl"));
     Ok(Throttle::with_maximum(
@@ -676,8 +664,8 @@ fn read_throttle(id: &Name, text: Bytes) -> Result<Throttle, Error> {
 /// Reads the jobs of a lane from `{"key","jobs":[{"jid","state","queue"}]}`.
 fn read_lane(text: Bytes) -> Result<Vec<Neighbor>, Error> {
     let lane = reply::read_json_object(calls::KEY_GET.name, &text)?;
-    let jobs = lane.into_iter().find(|(key, _)| key.as_bytes() == b"jobs");
-    let jobs = jobs.and_then(|(_, jobs)| jobs.array()).unwrap_or_default();
+    let jobs = field_value(&lane, "jobs").and_then(Json::array);
+    let jobs = jobs.unwrap_or_default();
     let job = |job: &Json| {
         let mut neighbor = Neighbor::new(Name::default(), None);
         for (key, value) in job.object().unwrap_or_default() {
@@ -700,54 +688,6 @@ fn read_lane(text: Bytes) -> Result<Vec<Neighbor>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::job::State;
-
-    fn text(text: &str) -> Bytes {
-        Bytes(text.as_bytes().to_vec())
-    }
-
-    #[test]
-    fn the_ttl_tells_whether_a_throttle_was_set() {
-        let read = |text_of: &str| {
-            let throttle = read_throttle(&Name::from("api"), text(text_of)).unwrap();
-            (throttle.maximum, throttle.defined, throttle.ttl_s)
-        };
-        assert_eq!(
-            read(r#"{"id":"api","maximum":10,"ttl":-1}"#),
-            (10, true, None)
-        );
-        assert_eq!(
-            read(r#"{"id":"api","maximum":0,"ttl":-2}"#),
-            (0, false, None)
-        );
-        assert_eq!(
-            read(r#"{"id":"api","maximum":"-1","ttl":60}"#),
-            (-1, true, Some(60))
-        );
-        assert!(read_throttle(&Name::from("api"), text("[1]")).is_err());
-    }
-
-    #[test]
-    fn the_jobs_of_a_lane_keep_their_order() {
-        let lane = r#"{"key":"mail/a","jobs":[{"jid":"x","state":"running","queue":"mail"},{"jid":"y","state":"depends","queue":"mail"}]}"#;
-        let jobs = read_lane(text(lane)).unwrap();
-        let jobs: Vec<_> = jobs
-            .iter()
-            .map(|job| (job.jid.as_bytes(), job.state))
-            .collect();
-        assert_eq!(
-            jobs,
-            [
-                (&b"x"[..], Some(State::Running)),
-                (b"y", Some(State::Depends))
-            ]
-        );
-        assert!(
-            read_lane(text(r#"{"key":"mail/a","jobs":{}}"#))
-                .unwrap()
-                .is_empty()
-        );
-    }
 
     #[test]
     fn a_prefix_is_matched_literally() {

@@ -11,12 +11,6 @@ use crate::model::worker::{Worker, WorkerJobs};
 use crate::model::worker_name::WorkerProcess;
 use crate::name::Name;
 
-/// A worker with the first of its jobs.
-pub(crate) struct WorkerWithFirstJobs {
-    pub worker: WorkerJobs,
-    pub omitted_jobs: u64,
-}
-
 impl Core {
     /// The named workers in the given order, or all known workers: first the ones that need attention, then the last
     /// seen first.
@@ -46,13 +40,13 @@ impl Core {
         now: Moment,
         name: &Name,
         limit: u64,
-    ) -> Result<Option<WorkerWithFirstJobs>, Error> {
+    ) -> Result<Option<WorkerJobs>, Error> {
         let slice = self.index_range(now, &Index::Worker(name.clone()), 0, limit)?;
         let omitted_jobs = slice.total.saturating_sub(slice.members.len() as u64);
         let worker = self.read_worker(now, name, &slice.members)?;
-        Ok(worker.map(|worker| WorkerWithFirstJobs {
-            worker,
+        Ok(worker.map(|worker| WorkerJobs {
             omitted_jobs,
+            ..worker
         }))
     }
 
@@ -92,6 +86,7 @@ impl Core {
             jobs: jids_with_stalled(false),
             stalled: jids_with_stalled(true),
             details,
+            omitted_jobs: 0,
         }))
     }
 
@@ -112,8 +107,7 @@ impl Core {
 
     fn deregister_workers(&mut self, now: Moment, workers: &[Name]) -> Result<(), Error> {
         let call = Call::new(calls::WORKER_DEREGISTER);
-        self.call_in_slices(now, &call, workers)
-            .map(|_: Vec<()>| ())
+        self.call_in_slices::<()>(now, &call, workers).map(drop)
     }
 }
 

@@ -44,21 +44,12 @@ impl Core {
     ) -> PerJob<Name> {
         let call = |job: &JobSnapshot| {
             let queue = job.queue.clone().unwrap_or_default();
-            let mut call = Call::new(calls::COMPLETE)
+            Call::new(calls::COMPLETE)
                 .arg(&job.jid)
                 .arg(worker(job).as_bytes())
                 .arg(queue.as_bytes())
-                .arg(data.unwrap_or_default());
-            if let Some(next) = next {
-                call = call.arg("next").arg(next.queue.as_bytes());
-                call = call.arg("delay").arg(decimal_seconds_text(next.delay));
-                let depends = quote_array(next.depends.iter().map(Name::as_bytes));
-                call = call.arg("depends").arg(depends);
-                for (name, value) in next.coordination.option_pairs() {
-                    call = call.arg(name).arg(value);
-                }
-            }
-            call
+                .arg(data.unwrap_or_default())
+                .args(next.into_iter().flat_map(next_queue_args))
         };
         let after = |job: Job| {
             let state = job.state.as_ref().map_or("", State::into_str);
@@ -166,6 +157,20 @@ impl Core {
         let call = Call::new(calls::UNFAIL).arg(queue).arg(group);
         self.call(now, call.arg(count.to_string()))
     }
+}
+
+/// The arguments of `complete` by which a job goes on to its next queue.
+pub(super) fn next_queue_args(next: &NextQueue) -> Vec<Vec<u8>> {
+    let delay = decimal_seconds_text(next.delay);
+    let depends = quote_array(next.depends.iter().map(Name::as_bytes));
+    let options: [(&str, &[u8]); 3] = [
+        ("next", next.queue.as_bytes()),
+        ("delay", delay.as_bytes()),
+        ("depends", &depends),
+    ];
+    let options = options.into_iter().chain(next.coordination.option_pairs());
+    let words = options.flat_map(|(name, value)| [name.as_bytes().to_vec(), value.to_vec()]);
+    words.collect()
 }
 
 impl Core {

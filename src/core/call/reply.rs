@@ -3,7 +3,8 @@
 use std::fmt;
 use std::fmt::Display;
 
-use serde::de::{Deserialize, DeserializeOwned, Deserializer, Visitor};
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, Visitor};
 
 use super::Value;
 use super::calls;
@@ -91,14 +92,11 @@ impl<'de> Deserialize<'de> for Bytes {
 
 /// The rows of a reply about all members of an index. `None`: the core replied with the number of members only, since
 /// there are too many for one call.
-#[derive(Clone, Debug)]
-pub(crate) struct RowsIfFew<T>(pub Option<Vec<T>>);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for RowsIfFew<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RowsIfFew<T>, D::Error> {
-        lenient::read_or_none(deserializer).map(RowsIfFew)
-    }
-}
+#[derive(Clone, Debug, Deserialize)]
+#[serde(bound = "T: Deserialize<'de>")]
+pub(crate) struct RowsIfFew<T>(
+    #[serde(deserialize_with = "lenient::read_or_none")] pub Option<Vec<T>>,
+);
 
 /// Reads a name from a reply, for serde's `deserialize_with`; `None` for nil or an empty text.
 pub(crate) fn name_unless_empty<'de, D: Deserializer<'de>>(

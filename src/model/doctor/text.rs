@@ -127,18 +127,4 @@ mod tests {
         "#]]
         .assert_eq(&diagnosis().text(&RenderOptions::pipe()));
     }
-
-    #[test]
-    fn only_the_sign_has_a_color() {
-        let options = RenderOptions {
-            color: true,
-            ..RenderOptions::terminal(60)
-        };
-        let text = diagnosis().text(&options);
-        assert!(text.contains("\x1b[33m!\x1b[0m eviction "), "{text:?}");
-        let bare = ["\x1b[32m", "\x1b[33m", "\x1b[2m", "\x1b[0m"]
-            .iter()
-            .fold(text, |text, color| text.replace(color, ""));
-        assert_eq!(bare, diagnosis().text(&RenderOptions::terminal(60)));
-    }
 }

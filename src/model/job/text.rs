@@ -511,77 +511,6 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_terminal_wraps_rows() {
-        shows(
-            jobs().text(&options(40)),
-            expect![[r#"
-                JID                               QUEUE
-                77be2d0c4a1f4e0f9f0d3b6a5c8e7f10  mail
-                9a01b7c6                          mail
-                waits                             mail
-                later                             mail
-                due                               mail
-                blocked                           mail
-                broke                             mail
-                done                              –
-                odd                               mail
-            "#]],
-        );
-    }
-
-    #[test]
-    fn a_job_in_full_has_failure_and_history() {
-        let entry = |text: &str| HistoryEntry::from_stored(text.as_bytes()).unwrap();
-        let failed = Job {
-            tags: vec![Name::from("onboarding"), Name::from("eu")],
-            failure: Some(failure()),
-            dependents: vec![Name::from("c41d77aa0e3b4f6c9d1f2a5b8c7e6d50")],
-            neighbors: vec![Neighbor::new(
-                Name::from("c41d77aa0e3b4f6c9d1f2a5b8c7e6d50"),
-                Some(job("c41d77aa", "Deploy", State::Depends, 0.0)),
-            )],
-            history: Some(vec![
-                entry(r#"[88442,"put",{"q":"mail"}]"#),
-                entry(r#"[88449,"popped",{"worker":"mx-2-18841"}]"#),
-                entry(r#"[88480,"failed",{"group":"upload error","worker":"mx-2-18841"}]"#),
-                entry(r#"[88490,"cli",{"verb":"retry","by":"ann@h","n":[1, 2]}]"#),
-            ]),
-            ..job(
-                "0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a",
-                "Mail::Welcome",
-                State::Failed,
-                88_480.0,
-            )
-        };
-        shows(
-            failed.text(&options(80)),
-            expect![[r#"
-                jid         0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a
-                klass       Mail::Welcome
-                queue       mail
-                state       failed    upload error, 3h 12m ago, by mx-2-18841
-                priority    10        higher runs first
-                retries     3 of 5 remaining
-                tags        onboarding, eu
-                tracked     no
-                depends on  –
-                needed by   c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 (depends)
-                data        {"user":9007199254740993,"locale":"de"}
-
-                failure
-                  PermissionError: cannot open spool/4411
-                    at upload.py:88
-
-                history (4)
-                  1970-01-02 00:34:02  put     in mail
-                  1970-01-02 00:34:09  popped  by mx-2-18841                waited 7s
-                  1970-01-02 00:34:40  failed  upload error                 ran 31s
-                  1970-01-02 00:34:50  cli     verb=retry by=ann@h n=[1,2]
-            "#]],
-        );
-    }
-
-    #[test]
     fn a_hostile_job_is_harmless_on_a_terminal() {
         let evil = || Name::from("\x1b]0;owned\x07\u{202e}\u{9b}31m\u{2028}\r\n\tx\u{301}");
         let bytes = || Name::from(&b"\xff\x1b[2J\xfe"[..]);
@@ -630,39 +559,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn dependencies_and_dependents_are_listed() {
-        let failed = Job {
-            failure: Some(failure()),
-            ..job("77be2d0c", "Test", State::Failed, 88_480.0)
-        };
-        let running = Job {
-            worker: name("d-1-77"),
-            ..job("5510a4d2", "Docs", State::Running, 99_959.0)
-        };
-        let around = DependenciesAndDependents {
-            jid: Name::from("c41d77aa0e3b4f6c9d1f2a5b8c7e6d50"),
-            klass: name("Deploy"),
-            queue: name("deploy"),
-            dependencies: vec![
-                Neighbor::new(Name::from("77be2d0c"), Some(failed)),
-                Neighbor::new(Name::from("5510a4d2"), Some(running)),
-                Neighbor::new(Name::from("gone"), None),
-            ],
-            dependents: vec![],
-        };
-        shows(
-            around.text(&options(80)),
-            expect![[r#"
-                c41d77aa… (Deploy, deploy) depends on
-                  77be2d0c  Test  failed   upload error, 3h 12m ago
-                  5510a4d2  Docs  running  d-1-77, 41s
-                  gone      –     missing
-                and is needed by nothing
-            "#]],
-        );
     }
 
     #[test]

@@ -348,12 +348,6 @@ impl StatusProblem {
     }
 }
 
-impl Default for RoundedSeconds {
-    fn default() -> RoundedSeconds {
-        RoundedSeconds(0.0)
-    }
-}
-
 /// The facts about the whole system at one moment, as read from the server.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SystemFacts {
@@ -537,97 +531,6 @@ impl QueueFacts {
             last_seen: self.holder_seen,
             ..wait
         })
-    }
-}
-
-#[cfg(test)]
-impl Overview {
-    /// An overview in which each list has an item.
-    pub(crate) fn example() -> Overview {
-        Overview {
-            server: Some(ServerFacts {
-                version: "7.0.15".into(),
-                role: "master".into(),
-                uptime_s: 273_600,
-                memory_bytes: 1_288_490_189,
-                max_memory_bytes: 4 << 30,
-                eviction: "noeviction".into(),
-                append_only: true,
-                ..ServerFacts::default()
-            }),
-            totals: OverviewTotals {
-                queues: 3,
-                queued: QueuedCounts {
-                    waiting: 1204,
-                    running: 11,
-                    stalled: 1,
-                    ..QueuedCounts::default()
-                },
-                failed: 1237,
-                complete: 18_204,
-                workers: 4,
-                busy_workers: 2,
-                last_seen: Moment::from_seconds(99_220.0),
-                ..OverviewTotals::default()
-            },
-            today: TodayCounts {
-                popped: 18_412,
-                completed: 18_204,
-                failures: 37,
-                popped_per_s: Some(RoundedSeconds(0.61)),
-                completed_per_s: Some(RoundedSeconds(0.6)),
-            },
-            recent: Some(RecentCompletions {
-                seconds: RoundedSeconds(300.0),
-                completed: 37,
-            }),
-            last_minute: Some(PutAndCompletedRates {
-                seconds: RoundedSeconds(60.0),
-                put_per_s: RoundedSeconds(61.2),
-                completed_per_s: RoundedSeconds(58.9),
-            }),
-            waits: vec![OldestQueueWait {
-                queue: "mail".into(),
-                jid: "welcome-42".into(),
-                wait_s: RoundedSeconds(252.0),
-                why: Some(LagCause::Throttled),
-                held_by: Some("api".into()),
-                ..OldestQueueWait::default()
-            }],
-            paused: vec![PausedQueueSummary {
-                queue: "images".into(),
-                since: Moment::from_seconds(92_560.0),
-                by: Some("ann@host".into()),
-                reason: Some("disk\x1b swap".into()),
-                ..PausedQueueSummary::default()
-            }],
-            failures: vec![GroupWithRecentFailures {
-                group: "upload error".into(),
-                recent: 12,
-                jobs: 1204,
-            }],
-            since_s: RoundedSeconds(3600.0),
-            stalled_workers: vec![Worker {
-                name: "mx-2-18841".into(),
-                stalled: 1,
-                ..Worker::default()
-            }],
-            silent_workers: Vec::new(),
-            late_recurring: vec![QueueWithLateRecurring {
-                queue: "web".into(),
-                jobs: 1,
-                due: Moment::from_seconds(99_960.0),
-            }],
-            problems: vec![
-                StatusProblem::new(ProblemCode::Stalled, "1 job has lost its worker")
-                    .with_jobs(1)
-                    .with_fix(CommandLine::new("jobs --state stalled")),
-            ],
-            omitted: OmittedCounts {
-                groups: 7,
-                ..OmittedCounts::default()
-            },
-        }
     }
 }
 

@@ -165,32 +165,3 @@ fn server_line(server: &ServerFacts, options: &RenderOptions) -> String {
     let uptime = format_duration(*uptime_s as f64);
     format!("Redis {version}, {role}, up {uptime}, memory {memory}, {eviction}, {saves}")
 }
-
-#[cfg(test)]
-mod tests {
-    use expect_test::expect;
-
-    use super::*;
-    use crate::clock::moment::Moment;
-
-    #[test]
-    fn everything_fits_one_screen() {
-        let options = RenderOptions {
-            now: Moment::from_seconds(100_000.0).unwrap(),
-            ..RenderOptions::terminal(100)
-        };
-        expect![[r#"
-            server       Redis 7.0.15, master, up 3d 4h, memory 1.2 GiB of 4.0 GiB, noeviction, append-only file
-            problems     1 job has lost its worker
-                           qless jobs --state stalled
-            jobs         1,204 waiting, 11 running, 1 stalled, 0 scheduled, 0 depends, 1,237 failed, 18,204 complete
-            queues       3 known, 0 recurring jobs, 0 groups of failures
-            today        18,412 popped, 18,204 completed, 37 failures
-            lately       37 completed (7.4/min), over 5m
-            now          61.2/s put, 58.9/s completed, over 1m
-            workers      4 known workers, 2 hold jobs, none has been seen for 13m
-            oldest wait  mail 4m 12s (welcome-42): throttle api has no free slot
-            omitted      7 groups of failures not read
-        "#]].assert_eq(&Overview::example().text(&options));
-    }
-}

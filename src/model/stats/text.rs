@@ -323,86 +323,6 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::clock::moment::Moment;
-    use crate::model::list::List;
-    use crate::model::stats::Histogram;
-    use crate::name::Name;
-
-    fn options(width: usize) -> RenderOptions {
-        RenderOptions {
-            now: Moment::from_seconds(100_000.0).unwrap(),
-            ..RenderOptions::terminal(width)
-        }
-    }
-
-    fn stats() -> QueueDayStats {
-        let mut buckets = [0; 148];
-        for (at, count) in [
-            (0, 9120),
-            (1, 7024),
-            (8, 811),
-            (23, 1250),
-            (60, 204),
-            (63, 3),
-        ] {
-            buckets[at] = count;
-        }
-        let histogram = Histogram::from_incomplete_buckets(&buckets, 18412, 4.1);
-        let mut stats = QueueDayStats {
-            queue: Name::from("mail"),
-            day: "1970-01-02".to_owned(),
-            completed: 18204,
-            failures: 37,
-            failed: 12,
-            retries: 1,
-            wait: DurationSpread::from_histogram(
-                18412,
-                Some(Number(4.1)),
-                Some(Number(11.8)),
-                histogram,
-            ),
-            run: DurationSpread::default(),
-            ..QueueDayStats::default()
-        };
-        stats.set_completed_per_hour(3.0);
-        stats
-    }
-
-    fn day(histogram_of: Option<MeasuredDuration>) -> StatsOfQueuesOnDay {
-        let list = List::of_all(vec![stats()]);
-        StatsOfQueuesOnDay { list, histogram_of }
-    }
-
-    #[test]
-    fn a_day_is_counts_a_table_and_a_histogram() {
-        expect![[r#"
-            mail on 1970-01-02 (UTC, so far)    18,204 completed   37 failures   12 still failed   1 lock lost
-
-                   COUNT  MEAN    STD   P50   P90    P95   P99   MAX
-            wait  18,412  4.1s  11.8s  ≤ 2s  ≤ 9s  ≤ 24s  ≤ 2m  ≤ 5m
-            run        0     –      –     –     –      –     –     –
-
-            wait  1s ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 9,120   10s ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 7,835   1m ▇▇▇ 1,250   10m ▇ 207   1h –
-        "#]].assert_eq(&day(None).text(&options(120)));
-    }
-
-    #[test]
-    fn a_narrow_terminal_wraps_the_histogram() {
-        let text = day(Some(MeasuredDuration::Wait)).text(&options(40));
-        let (_, picture) = text.rsplit_once("\n\n").unwrap();
-        expect![[r#"
-            wait  1s ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 9,120
-                  10s ▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 7,835
-                  1m ▇▇▇ 1,250   10m ▇ 207   1h –
-        "#]]
-        .assert_eq(picture);
-    }
-
-    #[test]
-    fn without_jobs_there_is_no_histogram() {
-        let text = day(Some(MeasuredDuration::Run)).text(&options(120));
-        assert!(!text.contains('▇'));
-    }
 
     #[test]
     fn durations_of_days_have_bars_of_their_own() {
@@ -410,7 +330,7 @@ mod tests {
             .map(|(le_s, count)| HistogramBucket { le_s, count });
         expect![[r#"
             run   1s –   10s –   1m –   10m –   1h –   1d ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 2   7d ▇▇▇▇▇▇▇▇▇▇ 1   > 7d ▇▇▇▇▇▇▇▇▇▇ 1
-        "#]].assert_eq(&histogram_bars("run", &buckets, &options(120)));
+        "#]].assert_eq(&histogram_bars("run", &buckets, &RenderOptions::terminal(120)));
     }
 
     #[test]
@@ -419,37 +339,6 @@ mod tests {
             assert_eq!(bar_length(count, 9120, MAX_BAR_LENGTH), cells, "{count}");
         }
         assert_eq!(bar_length(u64::MAX, u64::MAX, MAX_BAR_LENGTH), 20);
-    }
-
-    #[test]
-    fn each_day_is_a_line_with_its_change() {
-        let before = stats();
-        let mut today = QueueDayStats {
-            queue: Name::from("mail"),
-            day: "1970-01-03".to_owned(),
-            completed: 4,
-            wait: DurationSpread::from_histogram(
-                1,
-                None,
-                None,
-                Histogram::from_incomplete_buckets(&[], 1, 700_000.0),
-            ),
-            ..QueueDayStats::default()
-        };
-        today.set_completed_per_hour(2.0);
-        today.set_change_since(&before);
-        let days = StatsOfQueuesByDay(List::of_all(vec![before, today]));
-        expect![[r#"
-            QUEUE  DAY         COMPLETED  PER HOUR  CHANGE  FAILURES  WAIT P95  RUN P95
-            mail   1970-01-02     18,204     6,068       –        37     ≤ 24s        –
-            mail   1970-01-03          4       2.0   -100%         0      > 7d        –
-        "#]]
-        .assert_eq(&days.text(&options(120)));
-        expect![[r#"
-            mail	1970-01-02	18204	6068	–	37	≤ 24s	–
-            mail	1970-01-03	4	2.0	-100%	0	> 7d	–
-        "#]]
-        .assert_eq(&days.text(&RenderOptions::pipe()));
     }
 
     #[test]

@@ -670,7 +670,6 @@ impl Importer<'_> {
         let queue = self.options.mapped_queue(&read.queue).clone();
         let found = core.recurring_jobs(now, std::slice::from_ref(&job.jid))?;
         let exists = found.into_iter().flatten().next().is_some();
-        let note = pack::recurring_put_note(&read);
         let mut outcome = match (exists, self.options.existing) {
             (true, ExistingPolicy::Skip) => skipped_existing_outcome(&job.jid),
             (true, ExistingPolicy::Refuse) => {
@@ -678,9 +677,11 @@ impl Importer<'_> {
             }
             // No call tells what the put of a recurring job would do.
             _ if self.options.flags.dry_run => JobOutcome::done(&job.jid),
-            _ => match core
-                .import_recurring_job(now, &pack::recurring_to_put(&read, &queue, now, &note))
-            {
+            _ => match core.import_recurring_job(
+                now,
+                &pack::recurring_to_put(&read, queue.clone(), now),
+                &pack::recurring_put_note(&read),
+            ) {
                 Ok(reply) if reply.code == OutcomeCode::Ok => {
                     JobOutcome::done(&job.jid).with_state_after(RECURRING)
                 }

@@ -134,26 +134,28 @@ fn failure_document(failure: &ArchivedFailure) -> Vec<u8> {
     text
 }
 
-/// A recurring job of the file, as the call that creates it again takes it.
+/// A recurring job of the file, to be put into `queue`.
 pub(super) fn recurring_to_put<'t>(
     recurring: &'t ArchivedRecurring,
-    queue: &'t Name,
+    queue: Name,
     now: Moment,
-    note: &'t [u8],
-) -> template::ExportedRecurringJob<'t> {
-    template::ExportedRecurringJob {
-        jid: &recurring.jid,
+) -> template::RecurringJobToPut<'t> {
+    let number = |number: Option<FiniteNumber>, default: &str| {
+        number.map_or(default, |FiniteNumber(text)| text).to_owned()
+    };
+    let next = recurring.next_run_unless_now().unwrap_or(now);
+    template::RecurringJobToPut {
+        jid: recurring.jid.clone(),
         queue,
-        klass: &recurring.klass,
-        data: &recurring.data,
-        every: recurring.every.0,
-        next: recurring.next_run_unless_now().unwrap_or(now),
-        priority: recurring.priority.map_or("0", |number| number.0),
-        retries: recurring.retries.map_or("5", |number| number.0),
-        backlog: recurring.backlog.map_or("0", |number| number.0),
-        tags: &recurring.tags,
-        coordination: &recurring.coordination,
-        note,
+        klass: recurring.klass.clone(),
+        data: Cow::Borrowed(&*recurring.data),
+        every: recurring.every.0.to_owned(),
+        offset: next.since(now).to_string(),
+        priority: number(recurring.priority, "0"),
+        retries: number(recurring.retries, "5"),
+        backlog: number(recurring.backlog, "0"),
+        tags: recurring.tags.clone(),
+        coordination: recurring.coordination.clone(),
     }
 }
 

@@ -23,17 +23,16 @@ pub(in crate::web) fn content(
     let found = session
         .core()?
         .worker_with_first_jobs(page.now, name, MAX_JOBS)?;
-    let Some(first) = found else {
+    let Some(worker) = found else {
         return Err(Error::not_found(format!("no worker is called `{name}`")));
     };
-    let (worker, omitted) = (first.worker, first.omitted_jobs);
     let seen = worker.last_seen.map(|seen| page.time_text(seen));
     let seen = seen.map_or_else(
         || "was never seen".to_owned(),
         |seen| format!("was seen {seen}"),
     );
     // Jobs whose locks the worker lost are read first, so it holds all the omitted jobs.
-    let holds = match worker.jobs.len() as u64 + omitted {
+    let holds = match worker.jobs.len() as u64 + worker.omitted_jobs {
         0 => "holds no job".to_owned(),
         jobs => format!("holds {}", format_count(jobs, "job", "jobs")),
     };
@@ -54,8 +53,8 @@ pub(in crate::web) fn content(
             @if jobs.is_empty() {
                 p.none { "None. A job whose expired lock was extended is in the list of its queue alone." }
             } @else { (job_table(page, jobs)) }
-            @if omitted > 0 {
-                p.more { (link_or_text(page.link_to_jobs_of("held-by", name), &format!("and {}", format_count(omitted, "more", "more")))) }
+            @if worker.omitted_jobs > 0 {
+                p.more { (link_or_text(page.link_to_jobs_of("held-by", name), &format!("and {}", format_count(worker.omitted_jobs, "more", "more")))) }
             }
         }
     };

@@ -2,8 +2,7 @@ use super::{ServerError, call_refused, login_refused};
 use crate::address::ServerTarget;
 use crate::core::call::request::Call;
 use crate::core::script::Script;
-use crate::error::{Cause, Error, JobChangeRefusal, Kind};
-use crate::name::Name;
+use crate::error::{Cause, Error, Kind};
 
 fn refused(name: &str, args: &[&str], code: &str, message: &str) -> Error {
     let target = ServerTarget::parse("redis://ops@h:1/0").unwrap();
@@ -259,14 +258,6 @@ fn circular_redirection_is_waited_out_only_after_a_connection() {
 fn messages_of_the_server_are_sanitized() {
     let error = refused("cancel", &["j"], "ERR", "x\x1b[2J");
     assert!(!error.message().contains('\x1b'));
-}
-
-#[test]
-fn a_refusal_tells_the_state_of_the_job() {
-    let text = "user_script:7: Complete(): Job j is not currently running: waiting";
-    let error = refused("complete", &["j"], "ERR", text);
-    let state = JobChangeRefusal::State(Some(Name::from("waiting")));
-    assert_eq!(error.refusal_of(&Name::from("j")), Some(&state));
 }
 
 #[test]
