@@ -190,3 +190,78 @@ fn queue_and_state(job: &Neighbor) -> String {
         None => "missing".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::model::job::{Job, State};
+    use crate::model::list::List;
+
+    fn throttle(id: &str, maximum: i64, locks: u64) -> Throttle {
+        Throttle {
+            id: Name::from(id),
+            maximum,
+            defined: true,
+            locks,
+            ..Throttle::default()
+        }
+    }
+
+    #[test]
+    fn a_throttle_is_one_row_and_the_limits_are_words_where_they_are_no_numbers() {
+        let throttles = List::of_all(vec![
+            throttle("api", 10, 3),
+            throttle("closed", -1, 0),
+            Throttle {
+                ttl_s: Some(90),
+                pending: 1200,
+                ..throttle("open\x1b", 0, 7)
+            },
+            Throttle::from_lane(Name::from("mail/ann"), 3),
+        ]);
+        expect![[r#"
+            THROTTLE  MAXIMUM       LOCKS  PENDING  EXPIRES
+            api       10                3        0  –
+            closed    none may run      0        0  –
+            open\x1b  no limit          7    1,200  in 1m 30s
+            mail/ann  1 (lane)          1        2  –
+        "#]]
+        .assert_eq(&throttles.text(&RenderOptions::terminal(80)));
+    }
+
+    #[test]
+    fn a_throttle_in_full_names_its_first_jobs() {
+        let job = |jid: &str, state| {
+            let job = Job {
+                queue: Some(Name::from("mail")),
+                state: Some(state),
+                ..Job::default()
+            };
+            Neighbor::new(Name::from(jid), Some(job))
+        };
+        let full = ThrottleJobs {
+            throttle: Throttle {
+                pending: 3,
+                ..throttle("api", 1, 1)
+            },
+            changed: Moment::from_seconds(1.0),
+            changed_by: Some(Name::from("ann@mx")),
+            holders: vec![job("a", State::Running)],
+            waiting: vec![job("b", State::Throttled), Neighbor::new("c".into(), None)],
+        };
+        expect![[r#"
+            throttle  api
+            maximum   1
+            changed   in 1s    by ann@mx
+            locks     1
+                      a        mail, running
+            pending   3
+                      b        mail, throttled
+                      c        missing
+                      … 1 more
+        "#]]
+        .assert_eq(&full.text(&RenderOptions::terminal(80)));
+    }
+}

@@ -34,12 +34,13 @@ fn filled() -> Redis {
 #[test]
 fn everything_is_on_one_screen() {
     let redis = filled();
+    redis.send(&["CONFIG", "SET", "maxmemory", "4gb"]);
     let ran = redis.at(90_000).run("status --since 5m");
     let host = qless::internals::host_name();
     let text = ran.ok().replace(&format!("ann@{host}"), "ann@HOST");
     let (server, rest) = text.split_once('\n').unwrap();
     assert!(server.starts_with("server\tRedis "), "{server}");
-    for fact in [", master, up ", ", memory ", ", noeviction, "] {
+    for fact in [", master, up ", " of 4.0 GiB, noeviction, "] {
         assert!(server.contains(fact), "{server}");
     }
     format!("{rest}\n").shows(expect![[r#"

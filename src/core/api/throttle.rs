@@ -693,4 +693,29 @@ mod tests {
     fn a_prefix_is_matched_literally() {
         assert_eq!(escape_glob(b"{q}-l:th:"), b"{q}\\-l:th:");
     }
+
+    fn text(text: &str) -> Bytes {
+        Bytes(text.as_bytes().to_vec())
+    }
+
+    #[test]
+    fn the_ttl_tells_whether_a_throttle_was_set() {
+        let read = |text_of: &str| {
+            let throttle = read_throttle(&Name::from("api"), text(text_of)).unwrap();
+            (throttle.maximum, throttle.defined, throttle.ttl_s)
+        };
+        assert_eq!(
+            read(r#"{"id":"api","maximum":10,"ttl":-1}"#),
+            (10, true, None)
+        );
+        assert_eq!(
+            read(r#"{"id":"api","maximum":0,"ttl":-2}"#),
+            (0, false, None)
+        );
+        assert_eq!(
+            read(r#"{"id":"api","maximum":"-1","ttl":60}"#),
+            (-1, true, Some(60))
+        );
+        assert!(read_throttle(&Name::from("api"), text("[1]")).is_err());
+    }
 }
