@@ -181,7 +181,10 @@ impl Qless {
 fn print_failure(fault: &str, expected: &str, got: &str) {
     let told = [expected, got].map(|text| {
         let mut lines = text.lines().map(str::trim_start);
-        let sentence = lines.find_map(|line| line.strip_prefix("error: "));
+        let sentence = lines.find_map(|line| match line.strip_prefix("error: ") {
+            None => line.starts_with(r#"{"kind":"error""#).then_some(line),
+            sentence => sentence,
+        });
         let code = lines.find_map(|line| line.strip_prefix("--- exit "));
         format!("{} {}", code.unwrap_or("0"), sentence.unwrap_or("nothing"))
     });
