@@ -589,9 +589,10 @@ mod refusals {
         let redis = Redis::start();
         allow(&redis, "~* &* +@all -zcard");
         let qless = redis.at(0).with_user(&redis.url(), "ops", "x");
-        let right = match Redis::has_selective_rights() {
-            true => "ZCARD on `ql:*`",
-            false => "this command or subcommand",
+        let right = if Redis::has_selective_rights() {
+            "ZCARD on `ql:*`"
+        } else {
+            "this command or subcommand"
         };
         qless.hide(right, "RIGHT").session(expect![[r#"
             $ qless length mail

@@ -435,17 +435,6 @@ fn a_signal_reaches_the_whole_group() {
 }
 
 #[test]
-fn a_program_that_ignores_sigterm_is_killed_by_sigkill() {
-    let mut programs = Programs::new();
-    programs.start("trap 'echo no >&3' TERM; echo ready >&3; while :; do sleep 0.01; done");
-    programs.line("ready");
-    programs.processes.send_signal(0, Signal::TERM);
-    programs.line("no");
-    programs.processes.send_signal(0, Signal::KILL);
-    assert_eq!(programs.end().end.exit, ProcessExit::Signal("KILL"));
-}
-
-#[test]
 fn nothing_of_a_stopped_group_outlives_its_program() {
     let mut programs = Programs::new();
     let script = "trap 'exit 0' TERM; \
@@ -726,22 +715,6 @@ fn a_system_without_free_descriptors_may_have_some_later() {
         .output()
         .unwrap();
     assert!(output.status.success(), "{output:?}");
-}
-
-#[test]
-fn a_shared_directory_is_where_the_program_runs() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = fs::canonicalize(dir.path()).unwrap();
-    let directory = ProgramDirectory::Shared(path.clone());
-    let mut programs = Programs::new();
-    let launch = Launch {
-        directory: &directory,
-        ..sh("pwd -P; echo kept > file")
-    };
-    programs.launch(5, launch).unwrap();
-    let stdout = programs.end_of(5).stdout;
-    assert_eq!(stdout.trim_end(), path.to_str().unwrap());
-    assert_eq!(fs::read_to_string(path.join("file")).unwrap(), "kept\n");
 }
 
 /// Runs a shell script in the sandbox of a slot below `dir`.
