@@ -80,35 +80,23 @@ const HOSTILE: [&str; 9] = [
 
 fn busy() -> Redis {
     let redis = Redis::start();
-    let run = |args: &[&str]| redis.at(100).args(args).ok();
     for queue in HOSTILE {
-        run(&["put", queue, "K", "--jid", &format!("in {queue}")]);
+        let args = ["put", queue, "K", "--jid", &format!("in {queue}")];
+        redis.at(100).args(args).ok();
     }
-    for (jid, more) in [
-        ("wait1", &[][..]),
-        ("later", &["--delay", "1h"]),
-        ("blocked", &["--depends", "wait1"]),
+    for line in [
+        "put mail Mail::Welcome --jid wait1 --tag eu",
+        "put mail Mail::Welcome --jid later --tag eu --delay 1h",
+        "put mail Mail::Welcome --jid blocked --tag eu --depends wait1",
+        "put work Work --jid ran1",
+        "pop work --worker w-1",
+        "put work Work --jid failed1",
+        "pop work --worker w-1",
+        "fail failed1 --as-holder --group 'upload error' --message m",
+        "recur put mail R --every 1h --jid nightly",
     ] {
-        let mut args = vec!["put", "mail", "Mail::Welcome", "--jid", jid, "--tag", "eu"];
-        args.extend_from_slice(more);
-        run(&args);
+        redis.ok(100, line);
     }
-    for jid in ["ran1", "failed1"] {
-        run(&["put", "work", "Work", "--jid", jid]);
-        run(&["pop", "work", "--worker", "w-1"]);
-    }
-    run(&[
-        "fail",
-        "failed1",
-        "--as-holder",
-        "--group",
-        "upload error",
-        "--message",
-        "m",
-    ]);
-    run(&[
-        "recur", "put", "mail", "R", "--every", "1h", "--jid", "nightly",
-    ]);
     redis
 }
 
@@ -239,15 +227,10 @@ fn queues_of_work_are_offered_as_names() {
 #[test]
 fn the_completion_script_registers_itself() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let ran = Command::new("bash")
-        .args([
-            "--norc",
-            "-c",
-            "source completions/qless.bash && complete -p qless",
-        ])
-        .current_dir(root)
-        .output()
-        .unwrap();
+    let script = "source completions/qless.bash && complete -p qless";
+    let mut bash = Command::new("bash");
+    let ran = bash.args(["--norc", "-c", script]).current_dir(root);
+    let ran = ran.output().unwrap();
     let told = String::from_utf8(ran.stdout).unwrap();
     assert!(told.contains("-F _qless qless"), "{told}");
 }
@@ -336,12 +319,9 @@ fn shells_insert_names_that_they_read_back() {
 /// What fish offers for a line.
 #[track_caller]
 fn fish(qless: &Qless, home: &Path, line: &str) -> Vec<String> {
+    let script = "source \"$DIR/qless.fish\"; complete -C \"$LINE\"";
     let ran = shell("fish", qless)
-        .args([
-            "--no-config",
-            "-c",
-            "source \"$DIR/qless.fish\"; complete -C \"$LINE\"",
-        ])
+        .args(["--no-config", "-c", script])
         .current_dir(home)
         .env("HOME", home)
         .env("DIR", scripts())
@@ -812,43 +792,16 @@ fn completion_changes_nothing_and_prints_no_errors() {
 #[test]
 fn names_that_no_shell_accepts_are_left_out_and_the_rest_is_limited() {
     let redis = Redis::start();
-    let put = |queue: &[u8]| {
-        let queue = <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(queue);
+    for queue in [&b"plain"[..], b"-dash", b"bytes\xff"] {
+        let queue = std::os::unix::ffi::OsStrExt::from_bytes(queue);
         let args: [&std::ffi::OsStr; 4] = ["put".as_ref(), "--".as_ref(), queue, "K".as_ref()];
         redis.at(100).args(args).ok();
-    };
-    put(b"plain");
-    put(b"-dash");
-    put(b"bytes\xff");
-    let mut script = Vec::new();
-    for at in 0..300 {
-        script.push((
-            100.0,
-            vec![
-                "put".to_owned(),
-                String::new(),
-                format!("many-{at:03}"),
-                format!("j{at}"),
-                "K".into(),
-                "{}".into(),
-                "0".into(),
-            ],
-        ));
     }
+    let many = (0..300).map(|at| format!("many-{at:03}"));
     // A name with a line end can come from other clients only.
-    script.push((
-        100.0,
-        vec![
-            "put".to_owned(),
-            String::new(),
-            "line\nend\x1b[31m".into(),
-            "evil".into(),
-            "K".into(),
-            "{}".into(),
-            "0".into(),
-        ],
-    ));
-    redis.calls(script);
+    let queues: Vec<String> = many.chain(["line\nend\x1b[31m".into()]).collect();
+    let put = |queue| (100.0, vec!["put", "", queue, queue, "K", "{}", "0"]);
+    redis.calls(queues.iter().map(|queue| put(queue)));
     let home = Home::new();
     let qless = home.of(redis.at(100));
     let all = offers(&qless, "qless length ");

@@ -20,179 +20,20 @@ fn at_port(port: u16) -> Qless {
 }
 
 #[test]
-fn a_refused_port_is_reported_immediately() {
-    at_port(free_port())
-        .run("length q")
-        .shows(expect![[r#"
-        --- stderr
-        error: cannot reach Redis at `redis://127.0.0.1:PORT/0`: connection refused
-        hint: pass `--redis URL` or set QLESS_REDIS_URL
-        --- exit 6
-    "#]])
-        .row("refused", "free port", 6, "cannot reach Redis");
-}
-
-#[test]
-fn errors_are_documents_if_documents_were_requested() {
-    let error = at_port(free_port())
-        .run("length q -o json")
-        .exits(6)
-        .error();
-    assert_eq!(error["kind"], "error");
-    assert_eq!(error["v"], 1);
-    assert_eq!(error["code"], "unreachable");
-    assert_eq!(error["exit"], 6);
-    assert_eq!(error["hint"], "pass `--redis URL` or set QLESS_REDIS_URL");
-}
-
-#[test]
-fn an_unknown_host_is_reported() {
-    let qless = Qless::bare().env("QLESS_REDIS_URL", "redis://nowhere.invalid");
-    qless
-        .run("length q")
-        .shows(expect![[r#"
-        --- stderr
-        error: cannot resolve `nowhere.invalid`
-        --- exit 6
-    "#]])
-        .row("name unknown", "host in .invalid", 6, "cannot resolve");
-}
-
-#[test]
-fn a_missing_socket_is_reported() {
-    let qless = Qless::bare().env("QLESS_REDIS_URL", "unix:///nonexistent/r.sock");
-    qless
-        .run("length q")
-        .shows(expect![[r#"
-        --- stderr
-        error: cannot open `/nonexistent/r.sock`: no such file or directory
-        hint: pass `--redis URL` or set QLESS_REDIS_URL
-        --- exit 6
-    "#]])
-        .row("socket missing", "no such file", 6, "cannot open");
-}
-
-#[test]
-fn an_invalid_address_is_bad_usage() {
-    Qless::bare()
-        .run("--redis http://h length q")
-        .shows(expect![[r#"
-            --- stderr
-            error: address `http://h` has an unknown scheme `http:`
-            hint: known are `redis://`, `valkey://`, `redis-cluster://`, `redis-sentinel://`, with TLS `rediss://`, `valkeys://`, `rediss-cluster://`, `rediss-sentinel://`, and `unix://`, `local:`
-            --- exit 2
-        "#]]);
-}
-
-#[test]
-fn a_web_server_is_not_a_redis_server() {
-    let port = answering(b"HTTP/1.1 400 Bad Request\r\n\r\n");
-    at_port(port)
-        .run("length q")
-        .shows(expect![[r#"
-        --- stderr
-        error: `127.0.0.1:PORT` does not speak the Redis protocol
-        hint: is it a Redis server, and the right port?
-        --- exit 6
-    "#]])
-        .row(
-            "not Redis",
-            "server answers HTTP",
-            6,
-            "does not speak the Redis protocol",
-        );
-}
-
-#[test]
-fn random_bytes_are_not_a_redis_server() {
-    for noise in [
-        &b"\x00\x01\x02\r\n"[..],
-        b"$x\r\n",
-        b":\r\n",
-        b"*-5\r\n+\r\n",
-        b"%1\r\n",
-    ] {
-        let port = answering(Box::leak(noise.to_vec().into_boxed_slice()));
-        let ran = at_port(port).run("--timeout 1s length q").exits(6);
-        let code = ran.stderr();
-        assert!(
-            code.contains("does not speak") || code.contains("no reply"),
-            "{code}"
-        );
-    }
-}
-
-#[test]
-fn a_server_that_closes_the_connection_is_reported() {
-    let port = listen(drop);
-    at_port(port)
-        .run("length q")
-        .shows(expect![[r#"
-            --- stderr
-            error: `127.0.0.1:PORT` closed the connection immediately
-            hint: if it is restarting, try again; is it a Redis server, and the right port? if it requires TLS, use `rediss://`
-            --- exit 6
-        "#]])
-        .row(
-            "closed at once",
-            "listener that drops",
-            6,
-            "closed the connection immediately",
-        );
-}
-
-#[test]
-fn a_server_without_free_connections_is_reported() {
-    let port = listen(|mut stream| {
-        _ = stream.write_all(b"-ERR max number of clients reached\r\n");
-    });
-    at_port(port)
-        .run("--timeout 1s length q")
-        .shows(expect![[r#"
-        --- stderr
-        error: `redis://127.0.0.1:PORT/0` refuses connections: max number of clients reached
-        --- exit 6
-    "#]])
-        .row("max clients", "server answers so", 6, "refuses connections");
-}
-
-#[test]
-fn a_reason_to_wait_is_reported_if_the_time_ends_during_a_later_attempt() {
+fn an_address_without_a_redis_that_fits_is_reported() {
+    const FULL: &[u8] = b"-ERR max number of clients reached\r\n";
     let attempts = AtomicUsize::new(0);
-    let port = listen(move |mut stream| {
+    let full_at_first = listen(move |mut stream| {
         if attempts.fetch_add(1, Ordering::Relaxed) == 0 {
-            _ = stream.write_all(b"-ERR max number of clients reached\r\n");
+            _ = stream.write_all(FULL);
         } else {
             _ = stream.read_to_end(&mut Vec::new());
         }
     });
-    at_port(port)
-        .run("--timeout 1s length q")
-        .shows(expect![[r#"
-        --- stderr
-        error: `redis://127.0.0.1:PORT/0` refuses connections: max number of clients reached
-        --- exit 6
-    "#]]);
-}
-
-#[test]
-fn a_server_that_is_too_old_is_reported() {
-    let port = answering(
+    let old = answering(
         b"*4\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$6\r\n6.0.16\r\n*2\r\n$1\r\n1\r\n$1\r\n1\r\n",
     );
-    at_port(port)
-        .run("length q")
-        .shows(expect![[r#"
-        --- stderr
-        error: Redis 6.0.16 is too old; `qless` requires 6.2
-        --- exit 6
-    "#]])
-        .row("version too old", "server says 6.0.16", 6, "is too old");
-}
-
-#[test]
-fn a_server_without_hello_is_asked_for_its_version() {
-    let port = listen(|mut stream| {
+    let without_hello = listen(|mut stream| {
         let mut asked = [0; 4096];
         while let Ok(read @ 1..) = stream.read(&mut asked) {
             let text = String::from_utf8_lossy(&asked[..read]).into_owned();
@@ -205,12 +46,89 @@ fn a_server_without_hello_is_asked_for_its_version() {
             _ = stream.write_all(answer.as_bytes());
         }
     });
-    at_port(port).run("length q").shows(expect![[r#"
+    let ports = [
+        ("CLOSED", free_port()),
+        ("WEB", answering(b"HTTP/1.1 400 Bad Request\r\n\r\n")),
+        ("DROPS", listen(drop)),
+        ("FULL", listen(|mut stream| _ = stream.write_all(FULL))),
+        ("SILENT", full_at_first),
+        ("OLD", old),
+        ("ANCIENT", without_hello),
+    ];
+    let qless = ports.iter().fold(Qless::bare(), |qless, (name, port)| {
+        qless.hide(&port.to_string(), name)
+    });
+    qless.session(expect![[r#"
+        $ qless --redis redis://127.0.0.1:CLOSED length q # failure: refused | free port
         --- stderr
-        error: `127.0.0.1:PORT` does not speak the Redis protocol
+        error: cannot reach Redis at `redis://127.0.0.1:CLOSED/0`: connection refused
+        hint: pass `--redis URL` or set QLESS_REDIS_URL
+        --- exit 6
+        $ qless --redis redis://127.0.0.1:CLOSED length q -o json
+        --- stderr
+        {"kind":"error","v":1,"code":"unreachable","exit":6,"message":"cannot reach Redis at `redis://127.0.0.1:CLOSED/0`: connection refused","hint":"pass `--redis URL` or set QLESS_REDIS_URL","jid":null}
+        --- exit 6
+        $ qless --redis redis://nowhere.invalid length q # failure: name unknown | host in .invalid
+        --- stderr
+        error: cannot resolve `nowhere.invalid`
+        --- exit 6
+        $ qless --redis unix:///nonexistent/r.sock length q # failure: socket missing | no such file
+        --- stderr
+        error: cannot open `/nonexistent/r.sock`: no such file or directory
+        hint: pass `--redis URL` or set QLESS_REDIS_URL
+        --- exit 6
+        $ qless --redis http://h length q
+        --- stderr
+        error: address `http://h` has an unknown scheme `http:`
+        hint: known are `redis://`, `valkey://`, `redis-cluster://`, `redis-sentinel://`, with TLS `rediss://`, `valkeys://`, `rediss-cluster://`, `rediss-sentinel://`, and `unix://`, `local:`
+        --- exit 2
+        $ qless --redis redis://127.0.0.1:WEB length q # failure: not Redis | server answers HTTP
+        --- stderr
+        error: `127.0.0.1:WEB` does not speak the Redis protocol
+        hint: is it a Redis server, and the right port?
+        --- exit 6
+        $ qless --redis redis://127.0.0.1:DROPS length q # failure: closed at once | listener that drops
+        --- stderr
+        error: `127.0.0.1:DROPS` closed the connection immediately
+        hint: if it is restarting, try again; is it a Redis server, and the right port? if it requires TLS, use `rediss://`
+        --- exit 6
+        $ qless --redis redis://127.0.0.1:FULL --timeout 1s length q # failure: max clients | server answers so
+        --- stderr
+        error: `redis://127.0.0.1:FULL/0` refuses connections: max number of clients reached
+        --- exit 6
+        $ qless --redis redis://127.0.0.1:SILENT --timeout 1s length q
+        --- stderr
+        error: `redis://127.0.0.1:SILENT/0` refuses connections: max number of clients reached
+        --- exit 6
+        $ qless --redis redis://127.0.0.1:OLD length q # failure: version too old | server says 6.0.16
+        --- stderr
+        error: Redis 6.0.16 is too old; `qless` requires 6.2
+        --- exit 6
+        $ qless --redis redis://127.0.0.1:ANCIENT length q
+        --- stderr
+        error: `127.0.0.1:ANCIENT` does not speak the Redis protocol
         hint: is it a Redis server, and the right port?
         --- exit 6
     "#]]);
+}
+
+#[test]
+fn random_bytes_are_not_a_redis_server() {
+    for noise in [
+        "\0\x01\x02\r\n",
+        "$x\r\n",
+        ":\r\n",
+        "*-5\r\n+\r\n",
+        "%1\r\n",
+    ] {
+        let port = answering(noise.as_bytes());
+        let ran = at_port(port).run("--timeout 1s length q").exits(6);
+        let said = ran.stderr();
+        assert!(
+            said.contains("does not speak") || said.contains("no reply"),
+            "{noise:?}: {said}"
+        );
+    }
 }
 
 /// Passwords: their sources, and what is reported about them.
@@ -224,72 +142,51 @@ mod passwords {
     }
 
     #[test]
-    fn a_missing_password_is_reported() {
-        redis()
-            .qless()
-            .run("length q")
-            .shows(expect![[r#"
+    fn a_missing_or_wrong_password_is_reported() {
+        let redis = redis();
+        redis.session(expect![[r#"
+            $ qless length q # failure: NOAUTH | requirepass
             --- stderr
             error: `unix://DIR/s` requires a password
             hint: set QLESS_REDIS_PASSWORD, or pass `--password-file FILE` or `--askpass`
             --- exit 6
-        "#]])
-            .row("NOAUTH", "requirepass", 6, "requires a password");
-    }
-
-    #[test]
-    fn a_wrong_password_is_reported() {
-        let redis = redis();
-        let qless = redis.qless().env("QLESS_REDIS_PASSWORD", "falsch");
-        qless
-            .run("length q")
-            .shows(expect![[r#"
+            $ qless --password-file /dev/null length q
+            --- stderr
+            error: the first line of password file `/dev/null` is empty
+            --- exit 2
+            $ qless --password-file - length q
+            --- stderr
+            error: the first line of password file `-` is empty
+            --- exit 2
+            $ qless --askpass length q
+            --- stderr
+            error: `--askpass` needs a terminal
+            hint: set QLESS_REDIS_PASSWORD or pass `--password-file FILE`
+            --- exit 2
+        "#]]);
+        let wrong = redis.qless().env("QLESS_REDIS_PASSWORD", "falsch");
+        wrong.session(expect![[r#"
+            $ qless length q # failure: WRONGPASS | requirepass, another one given
             --- stderr
             error: `unix://DIR/s` refuses the password
             --- exit 6
-        "#]])
-            .row(
-                "WRONGPASS",
-                "requirepass, another one given",
-                6,
-                "refuses the password",
-            );
-    }
-
-    #[test]
-    fn an_unneeded_password_is_reported() {
-        let redis = Redis::start();
-        let qless = redis.qless().env("QLESS_REDIS_PASSWORD", SECRET);
-        qless
-            .run("length q")
-            .shows(expect![[r#"
+        "#]]);
+        let stranger = redis.qless().with_user(&redis.url(), "ops", SECRET);
+        stranger.session(expect![[r#"
+            $ qless length q # failure: WRONGPASS | user that does not exist
+            --- stderr
+            error: `unix://DIR/s` refuses user `ops`: wrong name or password
+            --- exit 6
+        "#]]);
+        let open = Redis::start();
+        let needless = open.qless().env("QLESS_REDIS_PASSWORD", SECRET);
+        needless.session(expect![[r#"
+            $ qless length q # failure: password, none set | no requirepass
             --- stderr
             error: `unix://DIR/s` has no password, but one was given
             hint: is it the right server?
             --- exit 6
-        "#]])
-            .row("password, none set", "no requirepass", 6, "has no password");
-    }
-
-    #[test]
-    fn a_wrong_user_is_reported() {
-        let redis = redis();
-        let url = format!("{}?user=ops", redis.url());
-        let qless = redis.qless().env("REDISCLI_AUTH", SECRET);
-        let qless = qless.env("QLESS_REDIS_URL", url);
-        qless
-            .run("length q")
-            .shows(expect![[r#"
-            --- stderr
-            error: `unix://DIR/s` refuses user `ops`: wrong name or password
-            --- exit 6
-        "#]])
-            .row(
-                "WRONGPASS",
-                "user that does not exist",
-                6,
-                "refuses user `ops`",
-            );
+        "#]]);
     }
 
     #[test]
@@ -310,29 +207,6 @@ mod passwords {
         let both = both.env("QLESS_REDIS_PASSWORD", SECRET);
         assert_eq!(both.run("length q").ok(), "0");
         assert_eq!(qless.env("REDISCLI_AUTH", SECRET).run("length q").ok(), "0");
-    }
-
-    #[test]
-    fn an_empty_password_file_is_an_error() {
-        let qless = redis().qless();
-        qless
-            .run("--password-file /dev/null length q")
-            .shows(expect![[r#"
-                --- stderr
-                error: the first line of password file `/dev/null` is empty
-                --- exit 2
-            "#]]);
-        qless.run("--password-file - length q").exits(2);
-    }
-
-    #[test]
-    fn askpass_requires_a_terminal() {
-        redis().qless().run("--askpass length q").shows(expect![[r#"
-            --- stderr
-            error: `--askpass` needs a terminal
-            hint: set QLESS_REDIS_PASSWORD or pass `--password-file FILE`
-            --- exit 2
-        "#]]);
     }
 
     #[test]
@@ -363,17 +237,13 @@ mod passwords {
 fn a_read_that_takes_too_long_names_the_timeout() {
     let redis = Redis::start();
     // The handshake has its reply.
-    let port = proxy(redis.socket(), Cut::Hold(2));
-    Qless::bare()
-        .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"))
-        .hide(&port.to_string(), "PORT")
-        .run("--timeout 1s length q")
-        .shows(expect![[r#"
-            --- stderr
-            error: no reply from `redis://127.0.0.1:PORT/0` within 1s
-            hint: the server may be frozen, or this takes longer: `--timeout` gives it more time
-            --- exit 6
-        "#]]);
+    at_port(proxy(redis.socket(), Cut::Hold(2))).session(expect![[r#"
+        $ qless --timeout 1s length q
+        --- stderr
+        error: no reply from `redis://127.0.0.1:PORT/0` within 1s
+        hint: the server may be frozen, or this takes longer: `--timeout` gives it more time
+        --- exit 6
+    "#]]);
 }
 
 /// Long after each timeout of these tests, and long before the end of a call without one.
@@ -384,16 +254,13 @@ fn a_frozen_server_times_out() {
     let redis = Redis::start();
     redis.freeze();
     let begun = Instant::now();
-    redis
-        .qless()
-        .run("--timeout 1s length q")
-        .shows(expect![[r#"
+    redis.session(expect![[r#"
+        $ qless --timeout 1s length q # failure: frozen | SIGSTOP
         --- stderr
         error: no reply from `unix://DIR/s` within 1s
         hint: the server may be frozen or a firewall may drop packets
         --- exit 6
-    "#]])
-        .row("frozen", "SIGSTOP", 6, "no reply from");
+    "#]]);
     assert!(begun.elapsed() < LATE);
     redis.thaw();
 }
@@ -462,18 +329,27 @@ fn a_lost_write_that_is_not_safe_to_repeat_is_reported_as_unknown() {
     let redis = Redis::start();
     redis.ok(0, "api put w mail j K {} 0");
     for cut in [Cut::Before(2), Cut::After(2)] {
-        let port = proxy(redis.socket(), cut);
-        at_port(port).run("api log j looked").shows(expect![[r#"
+        at_port(proxy(redis.socket(), cut)).session(expect![[r#"
+            $ qless api log j looked # failure: lost, not settled | proxy cuts before and after the call
             --- stderr
             error: lost `redis://127.0.0.1:PORT/0` while logging to `j`; the change may or may not have happened
             hint: `qless get j` shows it
             --- exit 6
-        "#]]).row("lost, not settled", "proxy cuts before and after the call", 6, "may or may not have happened");
+        "#]]);
     }
-    let error = at_port(proxy(redis.socket(), Cut::Before(2)));
-    let error = error.run("api log j looked -o json").exits(6).error();
-    assert_eq!(error["code"], "unknown");
-    assert_eq!(error["jid"], "j");
+    at_port(proxy(redis.socket(), Cut::Before(2))).session(expect![[r#"
+        $ qless api log j looked -o json
+        --- stderr
+        {"kind":"error","v":1,"code":"unknown","exit":6,"message":"lost `redis://127.0.0.1:PORT/0` while logging to `j`; the change may or may not have happened","hint":"`qless get j` shows it","jid":"j"}
+        --- exit 6
+    "#]]);
+    at_port(proxy(redis.socket(), Cut::Hold(2))).session(expect![[r#"
+        $ qless --timeout 1s api priority j 7 # failure: timed out, not settled | proxy holds the reply
+        --- stderr
+        error: no reply from `redis://127.0.0.1:PORT/0` within 1s while changing the priority of `j`; the change may or may not have happened
+        hint: `qless get j` shows it; `--timeout` gives it more time
+        --- exit 6
+    "#]]);
 }
 
 #[test]
@@ -484,19 +360,6 @@ fn a_guarded_call_through_api_is_not_repeated() {
     let port = proxy(redis.socket(), Cut::After(2));
     at_port(port).run("api timeout j").exits(6);
     assert_eq!(redis.ok(1, "get j --field state"), "stalled");
-}
-
-#[test]
-fn a_write_without_reply_is_reported_as_unknown() {
-    let redis = Redis::start();
-    redis.ok(0, "api put w mail j K {} 0");
-    let port = proxy(redis.socket(), Cut::Hold(2));
-    at_port(port).run("--timeout 1s api priority j 7").shows(expect![[r#"
-        --- stderr
-        error: no reply from `redis://127.0.0.1:PORT/0` within 1s while changing the priority of `j`; the change may or may not have happened
-        hint: `qless get j` shows it; `--timeout` gives it more time
-        --- exit 6
-    "#]]).row("timed out, not settled", "proxy holds the reply", 6, "may or may not have happened");
 }
 
 /// Runs in front of a server that makes the calls of this name, and then answers them with `reply`.
@@ -521,44 +384,35 @@ fn with_reply(redis: &Redis, call: &str, reply: &'static [u8]) -> Qless {
 fn a_change_with_a_reply_that_makes_no_sense_is_reported_as_unknown() {
     let redis = Redis::start();
     redis.ok(0, "put mail K --jid j");
-    let put = with_reply(&redis, "guard.put", b"$-1\r\n");
-    put.run("put mail K --jid new").shows(expect![[r#"
+    with_reply(&redis, "guard.put", b"$-1\r\n").session(expect![[r#"
+        $ qless put mail K --jid new
         --- stderr
         error: unexpected reply to `guard.put`: invalid type: unit value, expected a tuple of size 1; the change may or may not have happened
         hint: `qless get new` shows it
         --- exit 6
+        $ qless put mail K --jid k -o json
+        --- stderr
+        {"kind":"error","v":1,"code":"unknown","exit":6,"message":"unexpected reply to `guard.put`: invalid type: unit value, expected a tuple of size 1; the change may or may not have happened","hint":"`qless get k` shows it","jid":"k"}
+        --- exit 6
     "#]]);
     assert_eq!(redis.ok(1, "get new --field state"), "waiting");
-    let error = put.run("put mail K --jid k -o json").exits(6).error();
-    assert_eq!(
-        (&error["code"], &error["jid"]),
-        (&"unknown".into(), &"k".into())
-    );
-
-    for reply in [
-        b"$-1\r\n".as_slice(),
-        b"$2\r\n[]\r\n",
-        b"$1\r\nx\r\n",
-        b":7\r\n",
-    ] {
-        let ran = with_reply(&redis, "pop", reply).run("pop mail --worker w");
-        if reply == b"$2\r\n[]\r\n" {
-            ran.exits(4);
-        } else {
-            ran.says("the change may or may not have happened");
-            ran.says("hint: `qless workers w` shows it");
-            ran.exits(6);
-        }
+    for reply in ["$-1\r\n", "$1\r\nx\r\n", ":7\r\n"] {
+        let ran = with_reply(&redis, "pop", reply.as_bytes()).run("pop mail --worker w");
+        ran.says("the change may or may not have happened");
+        ran.says("hint: `qless workers w` shows it");
+        ran.exits(6);
     }
-    let cancel = with_reply(&redis, "guard.cancel", b"*0\r\n");
-    cancel.run("cancel j").shows(expect![[r#"
+    let none = with_reply(&redis, "pop", b"$2\r\n[]\r\n");
+    none.run("pop mail --worker w").exits(4);
+    with_reply(&redis, "guard.cancel", b"*0\r\n").session(expect![[r#"
+        $ qless cancel j
         --- stderr
         error: unexpected reply to `guard.cancel`: not an outcome for each job; the change may or may not have happened
         --- exit 6
     "#]]);
     // A call that only reads has changed nothing.
-    let get = with_reply(&redis, "look.jobs", b":7\r\n");
-    get.run("get j").shows(expect![[r#"
+    with_reply(&redis, "look.jobs", b":7\r\n").session(expect![[r#"
+        $ qless get j
         --- stderr
         error: unexpected reply to `look.jobs`: not a row for each job
         hint: is it a Redis server, and the right port?
@@ -588,7 +442,8 @@ fn a_read_waits_for_a_server_that_restarts() {
 fn a_forgotten_script_is_loaded_silently() {
     let redis = Redis::start();
     for _ in 0..2 {
-        redis.at(0).run("length q").shows(expect![[r#"
+        redis.session(expect![[r#"
+            $ qless length q
             0
         "#]]);
         redis.send(&["SCRIPT", "FLUSH"]);
@@ -622,42 +477,36 @@ fn the_time_is_that_of_the_server_unless_it_is_pinned() {
 }
 
 #[test]
-fn the_database_of_the_address_is_used() {
+fn databases_and_prefixes_are_separate() {
     let redis = Redis::start();
-    let third = redis
-        .at(0)
-        .env("QLESS_REDIS_URL", format!("{}?db=3", redis.url()));
-    third.run("api put w mail j K {} 0").ok();
-    assert_eq!(third.run("length mail").ok(), "1");
-    assert_eq!(redis.ok(0, "length mail"), "0");
-    let none = redis
-        .at(0)
-        .env("QLESS_REDIS_URL", format!("{}?db=99", redis.url()));
-    none.run("length mail").shows(expect![[r#"
+    redis.at(0).env("QLESS_PREFIX", "e:").session(expect![[r#"
+        $ qless --redis unix://DIR/s?db=3 --prefix ql: api put w mail j K {} 0
+        j
+        $ qless --redis unix://DIR/s?db=3 --prefix ql: length mail
+        1
+        $ qless --redis unix://DIR/s?db=99 --prefix ql: length mail
         --- stderr
         error: `unix://DIR/s?db=99` has no database 99
         hint: leave the number away, or set a higher number of databases on the server
         --- exit 2
-    "#]]);
-}
-
-#[test]
-fn a_prefix_is_a_separate_namespace() {
-    let redis = Redis::start();
-    redis.ok(0, "--prefix {t}: api put w mail j K {} 0");
-    assert_eq!(
-        redis
-            .at(0)
-            .env("QLESS_PREFIX", "{t}:")
-            .run("length mail")
-            .ok(),
-        "1"
-    );
-    assert_eq!(redis.ok(0, "length mail"), "0");
-    redis.at(0).run("--prefix t length mail").shows(expect![[r#"
+        $ qless --prefix ql: length mail
+        0
+        $ qless --prefix {t}: api put w mail j K {} 0
+        j
+        $ qless --prefix {t}: length mail
+        1
+        $ qless --prefix t length mail
         --- stderr
         error: `--prefix` expects 1 to 64 printable characters ending in `:`, without blanks, quotes, backslash and `*?[]`, not `t`
         --- exit 2
+        $ qless length mail
+        0
+        $ qless api put w mail j K {} 0
+        j
+        $ qless --prefix e: length mail
+        1
+        $ qless --prefix ql: length mail
+        0
     "#]]);
 }
 
@@ -665,42 +514,36 @@ fn a_prefix_is_a_separate_namespace() {
 mod refusals {
     use super::*;
 
-    fn refused(options: &[&str], prepare: &[&str], line: &str) -> (String, i64, String) {
-        let redis = Redis::with(options);
-        redis.at(0).run("api put w mail j K {} 0").code();
-        if !prepare.is_empty() {
-            redis.send(prepare);
-        }
-        let ran = redis.at(0).run(&format!("{line} -o json"));
-        let error = ran.error();
-        let code = error["code"].as_str().unwrap();
-        let how = [options, prepare].concat().join(" ");
-        ran.row(code, &how, 6, error["message"].as_str().unwrap());
-        (
-            error["code"].as_str().unwrap().into(),
-            error["exit"].as_i64().unwrap(),
-            error["message"].as_str().unwrap().into(),
-        )
-    }
-
-    fn printed(code: &str, exit: i64, message: &str) -> (String, i64, String) {
-        (code.into(), exit, message.into())
-    }
-
     #[test]
-    fn out_of_memory_is_reported() {
-        assert_eq!(
-            refused(
-                &[],
-                &["CONFIG", "SET", "maxmemory", "1"],
-                "api put w mail k K {} 0"
-            ),
-            printed(
-                "oom",
-                6,
-                "`unix://DIR/s` is out of memory; nothing was changed"
-            )
-        );
+    fn a_server_that_accepts_no_change_says_why() {
+        let redis = Redis::start();
+        let send = |line: &str| redis.send(&line.split(' ').collect::<Vec<_>>());
+        redis.ok(0, "api put w mail j K {} 0");
+        send("CONFIG SET maxmemory 1");
+        redis.session(expect![[r#"
+            $ qless api put w mail k K {} 0 -o json # failure: oom | CONFIG SET maxmemory 1
+            --- stderr
+            {"kind":"error","v":1,"code":"oom","exit":6,"message":"`unix://DIR/s` is out of memory; nothing was changed","hint":"`qless cancel` and a shorter `jobs-history` free some","jid":"k"}
+            --- exit 6
+        "#]]);
+        let ran = redis.at(0).run("-v api put w mail k K {} 0").exits(6);
+        ran.says("server: OOM command not allowed");
+        send("CONFIG SET maxmemory 0");
+        send("CONFIG SET min-replicas-to-write 1");
+        redis.session(expect![[r#"
+            $ qless api put w mail k K {} 0 -o json # failure: noreplicas | CONFIG SET min-replicas-to-write 1
+            --- stderr
+            {"kind":"error","v":1,"code":"noreplicas","exit":6,"message":"`unix://DIR/s` has too few replicas and refuses changes","hint":"start its replicas, or lower `min-replicas-to-write`","jid":"k"}
+            --- exit 6
+        "#]]);
+        send("CONFIG SET min-replicas-to-write 0");
+        send("REPLICAOF 127.0.0.1 1");
+        redis.session(expect![[r#"
+            $ qless api put w mail k K {} 0 -o json # failure: readonly | REPLICAOF 127.0.0.1 1
+            --- stderr
+            {"kind":"error","v":1,"code":"readonly","exit":6,"message":"`unix://DIR/s` is a replica","hint":"point `--redis` at its primary","jid":"k"}
+            --- exit 6
+        "#]]);
     }
 
     #[test]
@@ -723,66 +566,41 @@ mod refusals {
     }
 
     #[test]
-    fn too_few_replicas_are_reported() {
-        let prepare = ["CONFIG", "SET", "min-replicas-to-write", "1"];
-        assert_eq!(
-            refused(&[], &prepare, "api put w mail k K {} 0"),
-            printed(
-                "noreplicas",
-                6,
-                "`unix://DIR/s` has too few replicas and refuses changes"
-            )
-        );
-    }
-
-    #[test]
-    fn writing_to_a_replica_is_reported() {
-        let prepare = ["REPLICAOF", "127.0.0.1", "1"];
-        assert_eq!(
-            refused(&[], &prepare, "api put w mail k K {} 0"),
-            printed("readonly", 6, "`unix://DIR/s` is a replica")
-        );
-    }
-
-    #[test]
     fn a_key_of_a_wrong_type_is_reported() {
         let redis = Redis::start();
         redis.send(&["SET", "ql:q:mail-locks", "x"]);
-        redis
-            .at(0)
-            .run("length mail")
-            .shows(expect![[r#"
+        redis.session(expect![[r#"
+            $ qless length mail # failure: key of a wrong type | SET
             --- stderr
             error: cannot read `mail`: a key that it needs has the wrong type
             hint: `qless check --only key-type` names it
             --- exit 1
-        "#]])
-            .row("key of a wrong type", "SET", 1, "has the wrong type");
+        "#]]);
+    }
+
+    /// Gives the user `ops`, whose password is `x`, further rules.
+    fn allow(redis: &Redis, rules: &str) {
+        let rules = format!("ACL SETUSER ops on >x {rules}");
+        redis.send(&rules.split(' ').collect::<Vec<_>>());
     }
 
     #[test]
     fn a_missing_right_is_reported() {
         let redis = Redis::start();
-        redis.send(&[
-            "ACL", "SETUSER", "ops", "on", ">x", "~*", "&*", "+@all", "-zcard",
-        ]);
+        allow(&redis, "~* &* +@all -zcard");
         let qless = redis.at(0).with_user(&redis.url(), "ops", "x");
-        let ran = qless.run("length mail");
-        if Redis::has_selective_rights() {
-            ran.shows(expect![[r#"
-                --- stderr
-                error: user `ops` may not run ZCARD on `ql:*`
-                hint: `qless help acl` prints the line an administrator needs
-                --- exit 6
-            "#]]);
+        let right = if Redis::has_selective_rights() {
+            "ZCARD on `ql:*`"
         } else {
-            ran.shows(expect![[r#"
-                --- stderr
-                error: user `ops` may not run this command or subcommand
-                hint: `qless help acl` prints the line an administrator needs
-                --- exit 6
-            "#]]);
-        }
+            "this command or subcommand"
+        };
+        qless.hide(right, "RIGHT").session(expect![[r#"
+            $ qless length mail
+            --- stderr
+            error: user `ops` may not run RIGHT
+            hint: `qless help acl` prints the line an administrator needs
+            --- exit 6
+        "#]]);
     }
 
     #[test]
@@ -793,46 +611,31 @@ mod refusals {
         }
         let redis = Redis::start();
         redis.ok(0, "put mail K --jid j");
-        redis.send(&[
-            "ACL", "SETUSER", "ops", "on", ">x", "~*", "&*", "+@all", "-zrem", "-lrem",
-        ]);
+        allow(&redis, "~* &* +@all -zrem -lrem");
         let qless = redis.at(1).with_user(&redis.url(), "ops", "x");
         let before = redis.dump();
-        qless
-            .run("pop mail --worker w")
-            .shows(expect![[r#"
+        qless.session(expect![[r#"
+            $ qless pop mail --worker w # failure: right missing, found by preflight | ACL without ZREM, LREM
             --- stderr
             error: user `ops` may not run LREM, ZREM on `ql:*`; nothing was changed
             hint: `qless help acl` prints the line an administrator needs
             --- exit 6
-        "#]])
-            .row(
-                "right missing, found by preflight",
-                "ACL without ZREM, LREM",
-                6,
-                "may not run LREM, ZREM",
-            );
+        "#]]);
         assert_eq!(redis.dump(), before);
         // Reading commands need fewer rights.
         qless.run("cancel j --dry-run").ok();
         assert_eq!(qless.run("length mail").ok(), "1");
-        redis.send(&["ACL", "SETUSER", "ops", "resetkeys", "~other:*"]);
-        qless.run("put mail K").shows(expect![[r#"
+        allow(&redis, "resetkeys ~other:*");
+        qless.session(expect![[r#"
+            $ qless put mail K
             --- stderr
             error: user `ops` may not run DEL, EXISTS, GET, HDEL, HGET and 34 more on `ql:*`; nothing was changed
             hint: `qless help acl` prints the line an administrator needs
             --- exit 6
         "#]]);
-        redis.send(&[
-            "ACL",
-            "SETUSER",
-            "ops",
-            "allkeys",
-            "resetchannels",
-            "+zrem",
-            "+lrem",
-        ]);
-        qless.run("put mail K").shows(expect![[r#"
+        allow(&redis, "allkeys resetchannels +zrem +lrem");
+        qless.session(expect![[r#"
+            $ qless put mail K
             --- stderr
             error: user `ops` may not run PUBLISH on `ql:*`; nothing was changed
             hint: `qless help acl` prints the line an administrator needs
@@ -1022,16 +825,10 @@ mod refusals {
             ),
             ("~* -llen", &["cancel k", "depends k --on m"]),
         ] {
-            let mut words = vec!["ACL", "SETUSER", "ops", "reset", "on", ">x", "&*", "+@all"];
-            words.extend(rights.split(' '));
-            redis.send(&words);
+            allow(&redis, &format!("reset on >x &* +@all {rights}"));
             for line in lines {
                 let ran = qless.run(line).exits(6);
-                assert!(
-                    ran.stderr().contains("`ops` may not"),
-                    "{rights}: {line}: {}",
-                    ran.stderr()
-                );
+                ran.says("`ops` may not");
             }
         }
         assert_eq!(redis.at(0).run("length mail").stdout(), "2\n");
@@ -1050,16 +847,13 @@ mod refusals {
         while redis::cmd("PING").exec(&mut redis.connection()).is_ok() {
             assert!(Instant::now() < deadline, "the script does not run");
         }
-        redis
-            .at(0)
-            .run("--timeout 1s length mail")
-            .shows(expect![[r#"
-                --- stderr
-                error: `unix://DIR/s` is busy with a script
-                hint: `redis-cli SCRIPT KILL` ends it if it has not written yet
-                --- exit 6
-            "#]])
-            .row("BUSY", "a script that runs", 6, "is busy with a script");
+        redis.session(expect![[r#"
+            $ qless --timeout 1s length mail # failure: BUSY | a script that runs
+            --- stderr
+            error: `unix://DIR/s` is busy with a script
+            hint: `redis-cli SCRIPT KILL` ends it if it has not written yet
+            --- exit 6
+        "#]]);
         // The binary waits until the server has loaded its data.
         let mut child = redis.at(0).command();
         let child = child.args(["length", "mail"]).spawn().unwrap();
@@ -1075,49 +869,32 @@ mod refusals {
 
     #[test]
     fn a_server_that_is_still_loading_is_reported() {
-        const LOADING: &[u8] = b"-LOADING Redis is loading the dataset in memory\r\n";
         // The reply to each command of the handshake.
         const BOTH: &[u8] = b"-LOADING Redis is loading\r\n-LOADING Redis is loading\r\n";
-        at_port(answering(BOTH))
-            .run("--timeout 2s length mail")
-            .shows(expect![[r#"
-                --- stderr
-                error: `redis://127.0.0.1:PORT/0` is still loading its data
-                --- exit 6
-            "#]])
-            .row("LOADING", "server answers so", 6, "is still loading");
-        let redis = Redis::start();
-        let socket = redis.socket();
-        let count = AtomicUsize::new(0);
-        let port = listen(
-            move |mut client| match count.fetch_add(1, Ordering::SeqCst) {
-                0..3 => _ = client.write_all(LOADING),
-                _ => forward(client, &socket, None),
-            },
-        );
-        assert_eq!(at_port(port).run("length mail").ok(), "0");
+        at_port(answering(BOTH)).session(expect![[r#"
+            $ qless --timeout 2s length mail # failure: LOADING | server answers so
+            --- stderr
+            error: `redis://127.0.0.1:PORT/0` is still loading its data
+            --- exit 6
+        "#]]);
     }
 
     #[test]
-    fn a_full_server_is_retried_until_the_timeout() {
+    fn a_server_that_is_full_or_loading_is_retried_until_the_timeout() {
         let redis = Redis::start();
-        let socket = redis.socket();
-        let count = AtomicUsize::new(0);
-        let port = listen(
-            move |mut client| match count.fetch_add(1, Ordering::SeqCst) {
-                0..2 => _ = client.write_all(b"-ERR max number of clients reached\r\n"),
-                _ => forward(client, &socket, None),
-            },
-        );
-        assert_eq!(at_port(port).run("length mail").ok(), "0");
-    }
-
-    #[test]
-    fn verbose_shows_the_message_of_the_server() {
-        let redis = Redis::start();
-        redis.send(&["CONFIG", "SET", "maxmemory", "1"]);
-        let ran = redis.at(0).run("-v api put w mail k K {} 0").exits(6);
-        ran.says("server: OOM command not allowed");
+        for reply in [
+            "-ERR max number of clients reached\r\n",
+            "-LOADING Redis is loading the dataset in memory\r\n",
+        ] {
+            let (socket, count) = (redis.socket(), AtomicUsize::new(0));
+            let port = listen(
+                move |mut client| match count.fetch_add(1, Ordering::SeqCst) {
+                    0..3 => _ = client.write_all(reply.as_bytes()),
+                    _ => forward(client, &socket, None),
+                },
+            );
+            assert_eq!(at_port(port).run("length mail").ok(), "0", "{reply}");
+        }
     }
 }
 
@@ -1139,14 +916,15 @@ mod streams {
             return;
         };
         let mut command = Qless::bare().command();
-        RunOutput::of(command.arg("script").stdout(full))
-            .shows(expect![[r#"
+        RunOutput::of(command.arg("script").stdout(full)).fails(
+            "stdout full | /dev/full",
+            expect![[r#"
                 --- stderr
                 error: cannot write to stdout: no space left on device
                 hint: make room on the disk
                 --- exit 1
-            "#]])
-            .row("stdout full", "/dev/full", 1, "no space left on device");
+            "#]],
+        );
     }
 
     /// Rust opens `/dev/null` in place of a stdout that is not open.
@@ -1154,20 +932,16 @@ mod streams {
     fn a_stdout_that_is_not_open_loses_nothing() {
         let redis = Redis::start();
         redis.qless().run("put mail K --jid a").ok();
-        let mut command = std::process::Command::new("sh");
-        command
-            .args(["-c", "exec \"$Q\" pop mail >&-"])
-            .env("Q", env!("CARGO_BIN_EXE_qless"))
-            .env("QLESS_REDIS_URL", redis.url())
-            .env("HOME", "/nonexistent");
-        RunOutput::of(&mut command)
-            .shows(expect![[r#"
+        let mut command = redis.qless().shell("exec \"$0\" pop mail >&-");
+        RunOutput::of(&mut command).fails(
+            "stdout not open | >&-",
+            expect![[r#"
                 --- stderr
                 error: cannot write to stdout: bad file descriptor
                 hint: 1 job given back; no retry was used
                 --- exit 1
-            "#]])
-            .row("stdout not open", ">&-", 1, "bad file descriptor");
+            "#]],
+        );
         let open = redis
             .qless()
             .run("jobs --state waiting,stalled -o jid")

@@ -30,48 +30,32 @@ fn shown(qless: &Qless, line: &str, columns: u16) -> String {
 
 fn busy() -> Redis {
     let redis = Redis::start();
-    let at = |now: u64, line: &str| {
+    let script = format!(
+        "10 put mail Mail::Welcome --jid {JID} --tag onboarding --tag eu
+        12 put deploy Deploy --jid {OTHER} --depends {JID}
+        20 put mail Mail::Digest --jid b0000000000000000000000000000000 --priority -10
+        30 put images Thumb --jid d0000000000000000000000000000000 --delay 2h
+        31 put reports Nightly --jid e0000000000000000000000000000000
+        50 recur put reports Nightly --every 1d --jid nightly
+        60 pop mail --count 2 --worker mx-2-18841
+        70 fail {JID} --group 'upload error' --as-holder --message 'PermissionError: cannot open spool/4411 or anything else in that directory'
+        80 track {JID}
+        90 pop reports --worker build-7-4121
+        95 complete e0000000000000000000000000000000 --worker build-7-4121
+        99 pause images --reason 'disk swap, and then the other disk, and then the first again'"
+    );
+    for line in script.lines() {
+        let (now, line) = line.trim_start().split_once(' ').unwrap();
         redis.ok(now, line);
-    };
-    at(
-        10,
-        &format!("put mail Mail::Welcome --jid {JID} --tag onboarding --tag eu"),
-    );
-    at(
-        12,
-        &format!("put deploy Deploy --jid {OTHER} --depends {JID}"),
-    );
-    at(
-        20,
-        "put mail Mail::Digest --jid b0000000000000000000000000000000 --priority -10",
-    );
-    at(
-        30,
-        "put images Thumb --jid d0000000000000000000000000000000 --delay 2h",
-    );
-    at(
-        31,
-        "put reports Nightly --jid e0000000000000000000000000000000",
-    );
-    at(50, "recur put reports Nightly --every 1d --jid nightly");
-    at(60, "pop mail --count 2 --worker mx-2-18841");
-    at(
-        70,
-        &format!(
-            "fail {JID} --group 'upload error' --as-holder --message 'PermissionError: cannot open spool/4411 or anything else in that directory'"
-        ),
-    );
-    at(80, &format!("track {JID}"));
-    at(90, "pop reports --worker build-7-4121");
-    at(
-        95,
-        "complete e0000000000000000000000000000000 --worker build-7-4121",
-    );
-    at(
-        99,
-        "pause images --reason 'disk swap, and then the other disk, and then the first again'",
-    );
+    }
     redis
+}
+
+/// An entry without a job, and a job with a field that cannot be read.
+fn damage(redis: &Redis, entry: &str) {
+    let job = "ql:j:e0000000000000000000000000000000";
+    redis.send(&["ZADD", "ql:q:mail-work", "5", entry]);
+    redis.send(&["HSET", job, "retries", "x"]);
 }
 
 #[test]
@@ -125,29 +109,11 @@ fn tables_fit_narrow_and_wide_terminals() {
 #[test]
 fn narrow_terminals_show_each_row_on_one_line() {
     let redis = busy();
-    let run = |now: u64, line: &str| {
-        redis.ok(now, line);
-    };
-    run(
-        96,
-        "put mail Mail::Reminder --jid 5510a4d2b8c34e6f8a9b0c1d2e3f4a5b",
-    );
-    run(
-        97,
-        "put images Resize --jid c41d77aa0e3b4f6c9d1f2a5b8c7e6d50",
-    );
-    redis.send(&[
-        "ZADD",
-        "ql:q:mail-work",
-        "5",
-        "9a01b7c64d2e4f3a8b9c0d1e2f3a4b5c",
-    ]);
-    redis.send(&[
-        "HSET",
-        "ql:j:e0000000000000000000000000000000",
-        "retries",
-        "x",
-    ]);
+    let reminder = "put mail Mail::Reminder --jid 5510a4d2b8c34e6f8a9b0c1d2e3f4a5b";
+    redis.ok(96, reminder);
+    let resize = "put images Resize --jid c41d77aa0e3b4f6c9d1f2a5b8c7e6d50";
+    redis.ok(97, resize);
+    damage(&redis, "9a01b7c64d2e4f3a8b9c0d1e2f3a4b5c");
     let qless = redis.at(130);
     let mut text = String::new();
     for columns in [80, 40] {
@@ -251,21 +217,12 @@ fn narrow_terminals_show_repairs_and_recurring_jobs() {
         97,
         "recur put images Image::Purge --every 90m --jid purge-of-old-images --backlog 3",
     );
-    let damage = |entry: &str| {
-        redis.send(&["ZADD", "ql:q:mail-work", "5", entry]);
-        redis.send(&[
-            "HSET",
-            "ql:j:e0000000000000000000000000000000",
-            "retries",
-            "x",
-        ]);
-    };
     let mut text = String::new();
     for (at, columns) in [80, 40].into_iter().enumerate() {
         let qless = redis.at(130);
         let shown = shown(&qless, "recur list -q", columns);
         text.push_str(&format!("{columns} recur list\n{shown}\n"));
-        damage(&format!("9a01b7c64d2e4f3a8b9c0d1e2f3a4b5{at}"));
+        damage(&redis, &format!("9a01b7c64d2e4f3a8b9c0d1e2f3a4b5{at}"));
         let check = |line: &str| {
             let mut check = qless.command();
             check

@@ -11,7 +11,7 @@ use crate::support::check_calls::{
 };
 use crate::support::core::{Core, Reply};
 use crate::support::redis::Redis;
-use crate::support::text::Shows;
+use crate::support::text::{Shows, words};
 
 /// A database with something of everything. The last call is at 201000.
 pub(crate) const TRAFFIC: &str = r#"config.set 200000 q-heartbeat 500
@@ -97,6 +97,11 @@ fn a_healthy_database_has_no_findings() {
     assert_eq!(describe_all(&found), Vec::<String>::new());
 }
 
+/// Verifies items of a kind, or repairs them in the mode `mend`.
+fn of(core: &mut Core, mode: &str, kind: &str, name: &str, items: &str) -> Vec<Finding> {
+    slice(core, NOW, mode, "", kind, name, &words(items))
+}
+
 /// Problems of many kinds together.
 const DAMAGE: &str = r#"DEL ql:j:w3
 ZADD ql:q:q-work 5 ghost
@@ -175,79 +180,42 @@ fn a_scan_runs_on_a_server_that_refuses_writes() {
 #[test]
 fn check_slice_refuses_bad_usage() {
     let mut core = busy();
-    let mut texts = Vec::new();
-    for line in [
-        "check.slice 1",
-        "check.slice 1 repair '' r job '' w1",
-        "check.slice 1 look ''",
-        "check.slice 1 look '' '' job",
-        "check.slice 1 mend '' '' job '' w1",
-        "check.slice 1 look '' '' jobs '' w1",
-        "check.slice 1 look '' '' names jobs w1",
-        "check.slice 1 look ghosts '' job '' w1",
-        "check.slice 1 look ghost-lock, '' job '' w1",
-        "check.slice 1 look --ghost-lock '' job '' w1",
-        "check.revert 1",
-        "check.revert 1 ql:tags",
-        "check.revert 1 ql:tags x - +1",
-        "check.revert 1 other:tags +x - +1",
-        "check.revert 1 ql:tags +x - +one",
-        "check.revert 1 ql:tags +x - +nan",
-        "check.revert 1 ql:nobodys +x - +1",
-        "check.revert 1 ql:f:G +x - +1",
-        "check.revert 1 ql:j:w1 - - +ql:j:w2",
-        "check.revert 1 ql:j:w1 - +soon -",
-        "check.revert 1 ql:j:w1 - +1 +ql:lost:r:j:w1",
-    ] {
-        let error = core.refused(line);
-        texts.push(format!("{line}: {}", crate::support::core::short(&error)));
-    }
+    core.session(expect![[r#"
+        check.slice 1 → error Check(): "look" or "mend" missing
+        check.slice 1 repair '' r job '' w1 → error Check(): "look" or "mend" missing
+        check.slice 1 look '' → error Check(): findings, run, kind or name missing
+        check.slice 1 look '' '' job → error Check(): findings, run, kind or name missing
+        check.slice 1 mend '' '' job '' w1 → error Check(): a repair needs the name of its run
+        check.slice 1 look '' '' jobs '' w1 → error Check(): unknown kind jobs
+        check.slice 1 look '' '' names jobs w1 → error Check(): unknown names jobs
+        check.slice 1 look ghosts '' job '' w1 → error Check(): unknown finding ghosts
+        check.slice 1 look ghost-lock, '' job '' w1 → error Check(): unknown finding
+        check.slice 1 look --ghost-lock '' job '' w1 → error Check(): unknown finding --ghost-lock
+        check.revert 1 → error Check(): key, item, before and after for each change
+        check.revert 1 ql:tags → error Check(): key, item, before and after for each change
+        check.revert 1 ql:tags x - +1 → error Check(): "-" or "+" missing before x
+        check.revert 1 other:tags +x - +1 → error Check(): not under the prefix: other:tags
+        check.revert 1 ql:tags +x - +one → error Check(): score is not a number: one
+        check.revert 1 ql:tags +x - +nan → error Check(): score is not a number: nan
+        check.revert 1 ql:nobodys +x - +1 → error Check(): no key of ours: ql:nobodys
+        check.revert 1 ql:f:G +x - +1 → error Check(): index is not a number: x
+        check.revert 1 ql:j:w1 - - +ql:j:w2 → error Check(): no change: ql:j:w1
+        check.revert 1 ql:j:w1 - +soon - → error Check(): no change: ql:j:w1
+        check.revert 1 ql:j:w1 - +1 +ql:lost:r:j:w1 → error Check(): no change: ql:j:w1
+    "#]]);
     let many: Vec<Vec<u8>> = (0..201).map(|n| format!("j{n}").into_bytes()).collect();
     let mut argv: Vec<&[u8]> = vec![b"check.slice", b"1", b"look", b"", b"", b"job", b""];
     argv.extend(many.iter().map(Vec::as_slice));
     let error = core.refused_words(&argv);
-    texts.push(format!(
-        "201 items: {}",
-        crate::support::core::short(&error)
-    ));
-    texts.join("\n").shows(expect![[r#"
-        check.slice 1: user_script:N: Check(): "look" or "mend" missing
-        check.slice 1 repair '' r job '' w1: user_script:N: Check(): "look" or "mend" missing
-        check.slice 1 look '': user_script:N: Check(): findings, run, kind or name missing
-        check.slice 1 look '' '' job: user_script:N: Check(): findings, run, kind or name missing
-        check.slice 1 mend '' '' job '' w1: user_script:N: Check(): a repair needs the name of its run
-        check.slice 1 look '' '' jobs '' w1: user_script:N: Check(): unknown kind jobs
-        check.slice 1 look '' '' names jobs w1: user_script:N: Check(): unknown names jobs
-        check.slice 1 look ghosts '' job '' w1: user_script:N: Check(): unknown finding ghosts
-        check.slice 1 look ghost-lock, '' job '' w1: user_script:N: Check(): unknown finding 
-        check.slice 1 look --ghost-lock '' job '' w1: user_script:N: Check(): unknown finding --ghost-lock
-        check.revert 1: user_script:N: Check(): key, item, before and after for each change
-        check.revert 1 ql:tags: user_script:N: Check(): key, item, before and after for each change
-        check.revert 1 ql:tags x - +1: user_script:N: Check(): "-" or "+" missing before x
-        check.revert 1 other:tags +x - +1: user_script:N: Check(): not under the prefix: other:tags
-        check.revert 1 ql:tags +x - +one: user_script:N: Check(): score is not a number: one
-        check.revert 1 ql:tags +x - +nan: user_script:N: Check(): score is not a number: nan
-        check.revert 1 ql:nobodys +x - +1: user_script:N: Check(): no key of ours: ql:nobodys
-        check.revert 1 ql:f:G +x - +1: user_script:N: Check(): index is not a number: x
-        check.revert 1 ql:j:w1 - - +ql:j:w2: user_script:N: Check(): no change: ql:j:w1
-        check.revert 1 ql:j:w1 - +soon -: user_script:N: Check(): no change: ql:j:w1
-        check.revert 1 ql:j:w1 - +1 +ql:lost:r:j:w1: user_script:N: Check(): no change: ql:j:w1
-        201 items: user_script:N: Check(): more than 200 items"#]]);
+    assert!(error.contains("Check(): more than 200 items"), "{error}");
 }
 
 #[test]
 fn findings_are_chosen_and_named() {
     let mut core = hurt();
     let mut ask = |findings: &str| {
-        let found = slice(
-            &mut core,
-            NOW,
-            "look",
-            findings,
-            "job",
-            "",
-            &["w1".into(), "d1".into()],
-        );
+        let items = words("w1 d1");
+        let found = slice(&mut core, NOW, "look", findings, "job", "", &items);
         describe_all(&found).join("\n")
     };
     let all = ask("");
@@ -346,14 +314,14 @@ fn an_expiry_is_found_and_reverted() {
     let mut core = busy();
     core.redis("EXPIRE ql:j:w1 5000");
     core.redis("PEXPIRE ql:q:q-work 7000000");
-    let items = ["j:w1".to_owned(), "q:q-work".to_owned(), "tags".to_owned()];
-    let printed = slice(&mut core, NOW, "look", "", "key", "", &items);
+    let items = "j:w1 q:q-work tags";
+    let printed = of(&mut core, "look", "key", "", items);
     let ids: Vec<&str> = printed.iter().map(|one| one.id.as_str()).collect();
     assert_eq!(ids, ["key-expires", "key-expires"]);
-    let repaired = slice(&mut core, NOW, "mend", "", "key", "", &items);
+    let repaired = of(&mut core, "mend", "key", "", items);
     assert_eq!(repaired.len(), 2);
     assert_eq!(core.redis("PTTL ql:j:w1"), Reply::Int(-1));
-    assert_eq!(slice(&mut core, NOW, "look", "", "key", "", &items), []);
+    assert_eq!(of(&mut core, "look", "key", "", items), []);
     assert_eq!(revert(&mut core, &repaired), (2, 0));
     let left = core.redis("PTTL ql:j:w1").int();
     assert!((4_000_000..=5_000_000).contains(&left), "{left}");
@@ -422,13 +390,12 @@ fn revert_where_allowed(core: &mut Core, denied: &str, repaired: &[Finding]) {
 #[test]
 fn a_full_server_loses_nothing() {
     let mut core = hurt();
-    let items: Vec<String> = ["ghost", "w2", "w1", "d5"].map(str::to_owned).to_vec();
     let before = core.dump();
     core.redis("CONFIG SET maxmemory 1");
     let answer = core.run("check.slice 201000 mend '' r job '' w1 w2 r2");
     assert!(answer.is_err_and(|error| error.contains("OOM")));
     // Ghosts are only removed; entries after them are not verified in this call.
-    let found = slice(&mut core, NOW, "mend", "", "work", "q", &items);
+    let found = of(&mut core, "mend", "work", "q", "ghost w2 w1 d5");
     core.redis("CONFIG SET maxmemory 0");
     assert_eq!(describe_all(&found), ["ghost-waiting ghost mended [q]"]);
     revert(&mut core, &found);
@@ -441,15 +408,10 @@ fn keys_set_aside_stay() {
     core.redis("DEL ql:j:w2");
     core.redis("HSET ql:j:w2 state waiting");
     core.redis("EXPIRE ql:j:w2 100000");
-    let found = slice(&mut core, NOW, "mend", "", "job", "", &["w2".to_owned()]);
-    assert_eq!(
-        found[0].describe(),
-        "job-stub w2 mended [nothing but leftovers]"
-    );
-    assert!(matches!(
-        core.redis("PTTL ql:lost:run1:j:w2"),
-        Reply::Int(-1)
-    ));
+    let found = of(&mut core, "mend", "job", "", "w2");
+    let stub = "job-stub w2 mended [nothing but leftovers]";
+    assert_eq!(found[0].describe(), stub);
+    assert_eq!(core.redis("PTTL ql:lost:run1:j:w2"), Reply::Int(-1));
     revert(&mut core, &found);
     assert!(matches!(core.redis("PTTL ql:j:w2"), Reply::Int(1..)));
 }
@@ -460,11 +422,9 @@ fn a_job_put_back_into_its_set_is_released_from_it() {
     core.redis("DEL ql:j:d1-dependencies");
     core.redis("SADD ql:j:d1-dependencies c1");
     core.redis("ZREM ql:q:q-depends d1");
-    slice(&mut core, NOW, "mend", "", "job", "", &["d1".to_owned()]);
-    let Reply::Int(1) = core.redis("EXISTS ql:j:d1") else {
-        panic!()
-    };
-    assert!(matches!(core.redis("ZSCORE ql:q:q-depends d1"), Reply::Nil));
+    of(&mut core, "mend", "job", "", "d1");
+    assert_eq!(core.redis("EXISTS ql:j:d1"), Reply::Int(1));
+    assert_eq!(core.redis("ZSCORE ql:q:q-depends d1"), Reply::Nil);
     assert_eq!(core.field("d1", "state").as_deref(), Some("waiting"));
 }
 
@@ -472,8 +432,7 @@ fn a_job_put_back_into_its_set_is_released_from_it() {
 fn leftovers_of_a_lost_job_still_block_its_dependents() {
     let mut core = busy();
     core.redis("DEL ql:j:w1 ql:j:d1-dependencies");
-    let key = ["j:w1-dependents".to_owned()];
-    let found = slice(&mut core, NOW, "look", "", "key", "", &key);
+    let found = of(&mut core, "look", "key", "", "j:w1-dependents");
     // The order of a set differs between servers.
     let mut printed = describe_all(&found);
     printed.sort();
@@ -511,20 +470,12 @@ fn changes_of_the_same_call_are_not_listed_again() {
     let mut core = busy();
     core.redis("RPUSH ql:f:new nobody w1");
     core.redis("ZADD ql:q:new-recur 5 nobody");
-    let items = ["nobody", "w1"].map(str::to_owned);
-    let repaired = slice(&mut core, NOW, "mend", "", "group", "new", &items);
-    assert_eq!(
-        describe_all(&repaired),
-        [
-            "failed-stray nobody mended [new]",
-            "failed-stray w1 mended [new]"
-        ]
-    );
-    let repaired = slice(&mut core, NOW, "mend", "", "recur", "new", &items);
-    assert_eq!(
-        describe_all(&repaired),
-        ["ghost-recurring nobody mended [new]"]
-    );
+    let mut repaired = of(&mut core, "mend", "group", "new", "nobody w1");
+    repaired.extend(of(&mut core, "mend", "recur", "new", "nobody w1"));
+    describe_all(&repaired).join("\n").shows(expect![[r#"
+        failed-stray nobody mended [new]
+        failed-stray w1 mended [new]
+        ghost-recurring nobody mended [new]"#]]);
     core.must_be_clean(NOW, Excuses::default());
 }
 
@@ -553,10 +504,7 @@ fn a_day_is_named_as_calls_name_it() {
         core.dump().hash("ql:s:stats:9.999999999936e+14:q")["failed"],
         "1"
     );
-    let printed: Vec<String> = verify_all(&mut core, 1e15, "")
-        .iter()
-        .map(Finding::describe)
-        .collect();
+    let printed = describe_all(&verify_all(&mut core, 1e15, ""));
     printed.join("\n").shows(expect![[r#"
         queue-empty q report [nothing in it]
         key-unknown s:stats:9.999999999936e+14:q report [hash]"#]]);
@@ -569,10 +517,10 @@ fn without_the_right_to_lpos_the_verdict_is_the_same() {
         core.redis(&format!("RPUSH ql:f:G x{n}"));
     }
     core.redis("RPUSH ql:f:G f1 w1");
-    let items: Vec<String> = ["f1", "f2", "w1", "x1200"].map(str::to_owned).to_vec();
-    let with = slice(&mut core, NOW, "look", "", "group", "G", &items);
+    let items = "f1 f2 w1 x1200";
+    let with = of(&mut core, "look", "group", "G", items);
     core.redis("ACL SETUSER default -lpos");
-    let without = slice(&mut core, NOW, "look", "", "group", "G", &items);
+    let without = of(&mut core, "look", "group", "G", items);
     core.redis("ACL SETUSER default +lpos");
     assert_eq!(with, without);
     assert_eq!(with.len(), 3, "{with:?}");
@@ -639,12 +587,11 @@ fn values_beyond_the_limits_are_reported() {
     core.redis_words(&[b"HSET", b"ql:j:p2", b"data", long.as_bytes()]);
     let mut found = Vec::new();
     for (kind, items) in [
-        ("job", vec!["w1", "w2", "d2", "f1", "p2"]),
-        ("recurring", vec!["tpl"]),
-        ("key", vec!["s:wait:172800:q", "s:stats:172800:q"]),
+        ("job", "w1 w2 d2 f1 p2"),
+        ("recurring", "tpl"),
+        ("key", "s:wait:172800:q s:stats:172800:q"),
     ] {
-        let items: Vec<String> = items.into_iter().map(str::to_owned).collect();
-        found.extend(slice(&mut core, NOW, "look", "", kind, "", &items));
+        found.extend(of(&mut core, "look", kind, "", items));
     }
     found.retain(|one| one.id == "not-judged");
     describe_all(&found).join("\n").shows(expect![[r#"
@@ -732,44 +679,16 @@ fn hostile_data_is_verified_or_skipped() {
     core.redis_words(&[b"HSET", b"ql:j:\xff\0\n", b"state", b"waiting"]);
     core.redis_words(&[b"ZADD", b"ql:q:\xff-work", b"1", b"\xff\0\n"]);
     core.redis_words(&[b"ZADD", b"ql:q:q-locks", b"inf", b"odd", b"-inf", b"w1"]);
-    let texts = |items: &[&str]| {
-        items
-            .iter()
-            .map(|item| (*item).to_owned())
-            .collect::<Vec<_>>()
-    };
-    let items = texts(&[
-        "w1",
-        "w2",
-        "deep",
-        "odd",
-        "inf",
-        "huge",
-        "m1",
-        "m29999",
-        "",
-        "%s",
-        "\u{fffd}ff\0\n",
-        "d1",
-    ]);
+    let items = words("w1 w2 deep odd inf huge m1 m29999 '' %s '\u{fffd}ff\0\n' d1");
+    let kinds = "job recurring work locks scheduled depends recur worker group tag completed \
+                 completed_in failed_times tracked cycle";
+    let keys = words(
+        "j:w1 j:w1-history j:w1-dependents j:huge j:huge-dependencies r:huge f:G t:x s:run:172800:q \
+         s:stats:172800:q s:stats:x:q queues config q:q-work q:\u{fffd}ff-work '' : lost: j: w:a:jobs \
+         'j:\u{fffd}ff\0\n'",
+    );
     for mode in ["look", "mend"] {
-        for kind in [
-            "job",
-            "recurring",
-            "work",
-            "locks",
-            "scheduled",
-            "depends",
-            "recur",
-            "worker",
-            "group",
-            "tag",
-            "completed",
-            "completed_in",
-            "failed_times",
-            "tracked",
-            "cycle",
-        ] {
+        for kind in kinds.split_whitespace() {
             for name in ["q", "G", "x", "", "\u{fffd}ff"] {
                 slice(&mut core, NOW, mode, DEFERRED, kind, name, &items);
             }
@@ -777,29 +696,6 @@ fn hostile_data_is_verified_or_skipped() {
         for name in NAMES {
             slice(&mut core, NOW, mode, DEFERRED, "names", name, &items);
         }
-        let keys = texts(&[
-            "j:w1",
-            "j:w1-history",
-            "j:w1-dependents",
-            "j:huge",
-            "j:huge-dependencies",
-            "r:huge",
-            "f:G",
-            "t:x",
-            "s:run:172800:q",
-            "s:stats:172800:q",
-            "s:stats:x:q",
-            "queues",
-            "config",
-            "q:q-work",
-            "q:\u{fffd}ff-work",
-            "",
-            ":",
-            "lost:",
-            "j:",
-            "w:a:jobs",
-            "j:\u{fffd}ff\0\n",
-        ]);
         slice(&mut core, NOW, mode, DEFERRED, "key", "", &keys);
     }
     // Whatever was repaired, the queue continues.

@@ -19,7 +19,7 @@ use qless::internals::{Error, Secret};
 
 use crate::support::files::give_away;
 use crate::support::listener::{bind, listen_address, read_to_end, summary, wait_until};
-use crate::support::text::Shows;
+use crate::support::text::{Shows, rows};
 
 fn shown(error: &Error) -> String {
     let kind: &str = error.kind().into();
@@ -40,57 +40,32 @@ fn token() -> AccessRules {
 
 #[test]
 fn addresses_are_read_strictly() {
-    let mut shown = String::new();
-    for typed in [
-        "127.0.0.1:9123",
-        ":9123",
-        "[::1]:9123",
-        "Metrics.Example:80",
-        "localhost:0",
-        "0.0.0.0:65535",
-        "unix:/run/qless/metrics.sock",
-        "unix:\u{1b}x",
-        "",
-        ":",
-        "9123",
-        "localhost",
-        "::1:9123",
-        "[::1]",
-        "127.0.0.1:65536",
-        "127.0.0.1:+80",
-        "127.0.0.1:",
-        "a b:80",
-        "http://127.0.0.1:80",
-        "unix:",
-    ] {
-        let read = match ListenAddress::parse(typed.as_ref()) {
-            Ok(address) => address.to_string(),
-            Err(_) => "refused".to_owned(),
-        };
-        shown += &format!("{} → {read}\n", typed.escape_debug());
+    let table = "
+        127.0.0.1:9123 | 127.0.0.1:9123
+        :9123 | 127.0.0.1:9123
+        [::1]:9123 | [::1]:9123
+        Metrics.Example:80 | metrics.example:80
+        localhost:0 | localhost:0
+        0.0.0.0:65535 | 0.0.0.0:65535
+        unix:/run/qless/metrics.sock | unix:/run/qless/metrics.sock
+        unix:\u{1b}x | unix:\\x1bx
+        : | refused
+        9123 | refused
+        localhost | refused
+        ::1:9123 | refused
+        [::1] | refused
+        127.0.0.1:65536 | refused
+        127.0.0.1:+80 | refused
+        127.0.0.1: | refused
+        a b:80 | refused
+        http://127.0.0.1:80 | refused
+        unix: | refused
+    ";
+    for (typed, expected) in rows(table).chain([("", "refused")]) {
+        let read = ListenAddress::parse(typed.as_ref());
+        let read = read.map_or("refused".to_owned(), |address| address.to_string());
+        assert_eq!(read, expected, "{typed}");
     }
-    shown.shows(expect![[r#"
-        127.0.0.1:9123 → 127.0.0.1:9123
-        :9123 → 127.0.0.1:9123
-        [::1]:9123 → [::1]:9123
-        Metrics.Example:80 → metrics.example:80
-        localhost:0 → localhost:0
-        0.0.0.0:65535 → 0.0.0.0:65535
-        unix:/run/qless/metrics.sock → unix:/run/qless/metrics.sock
-        unix:\u{1b}x → unix:\x1bx
-         → refused
-        : → refused
-        9123 → refused
-        localhost → refused
-        ::1:9123 → refused
-        [::1] → refused
-        127.0.0.1:65536 → refused
-        127.0.0.1:+80 → refused
-        127.0.0.1: → refused
-        a b:80 → refused
-        http://127.0.0.1:80 → refused
-        unix: → refused
-    "#]]);
 }
 
 #[test]
@@ -295,31 +270,26 @@ fn the_token_is_the_first_line_of_a_file() {
         };
         shown.replace(dir.path().to_str().unwrap(), "DIR")
     };
-    read("s3cret+/=\r\nmore\n", 0o600).shows(expect![[r#"
+    let read = [
+        read("s3cret+/=\r\nmore\n", 0o600),
+        read("s3cret", 0o644),
+        read("\ns3cret", 0o600),
+        read("two words\n", 0o600),
+        read("schlüssel\n", 0o600),
+    ];
+    read.concat().shows(expect![[r#"
         s3cret+/=
-    "#]]);
-    read("s3cret", 0o644).shows(expect![[r#"
         warning: other users may read the token file `DIR/token`
         s3cret
-    "#]]);
-    read("\ns3cret", 0o600).shows(expect![[r#"
         usage: the first line of token file `DIR/token` is empty
         hint: 
-    "#]]);
-    read("two words\n", 0o600).shows(expect![[r#"
         usage: the token in `DIR/token` has a character that no request can carry in a header
         hint: write printable ASCII without blanks
-    "#]]);
-    read("schlüssel\n", 0o600).shows(expect![[r#"
         usage: the token in `DIR/token` has a character that no request can carry in a header
         hint: write printable ASCII without blanks
     "#]]);
     fs::remove_file(&path).unwrap();
     let gone = parse(&["--listen", ":1", "--token-file", path.to_str().unwrap()]).unwrap();
-    let error = gone.access.read_access(|_| {}).unwrap_err();
-    assert!(
-        error.message().contains("no such file"),
-        "{}",
-        error.message()
-    );
+    let error = shown(&gone.access.read_access(|_| {}).unwrap_err());
+    assert!(error.contains("no such file"), "{error}");
 }

@@ -272,12 +272,8 @@ fn a_password_file_of_another_user_is_read_and_a_pipe_is_refused() {
 #[test]
 fn a_terminal_is_read_when_somebody_has_typed() {
     let redis = Redis::with(&["--requirepass", "geheim"]);
-    let mut command = Command::new("sh");
-    command
-        .args(["-c", "exec \"$Q\" --password-file \"$(tty)\" length q"])
-        .env("Q", env!("CARGO_BIN_EXE_qless"))
-        .env("QLESS_REDIS_URL", redis.url())
-        .env("HOME", "/nonexistent");
+    let script = "exec \"$0\" --password-file \"$(tty)\" length q";
+    let command = redis.qless().shell(script);
     let mut terminal = Terminal::typed(command, 100, 20);
     // It waits silently; what was typed before it reads would not show that it waits.
     std::thread::sleep(Duration::from_millis(500));

@@ -2,7 +2,6 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
@@ -104,21 +103,14 @@ fn a_reply_that_does_not_fit_into_memory_is_an_error() {
     redis.ok(1, "put q K --jid a");
     let set = "redis.call('hset', 'ql:j:a', 'data', '\"' .. string.rep('x', 2^27) .. '\"')";
     redis.send(&["EVAL", set, "0"]);
-    let qless = redis.at(2).command();
     for (kilobytes, line) in [
         (150_000, "get a --data"),
         (300_000, "get a -o raw"),
         (400_000, "jobs --queue q"),
         (400_000, "export --queue q"),
     ] {
-        let mut shell = Command::new("sh");
-        shell.env_clear().envs(
-            qless
-                .get_envs()
-                .filter_map(|(name, value)| Some((name, value?))),
-        );
         let limited = format!("ulimit -v {kilobytes}; exec \"$0\" {line}");
-        let ran = RunOutput::of(shell.arg("-c").arg(limited).arg(qless.get_program()));
+        let ran = RunOutput::of(&mut redis.at(2).shell(&limited));
         let printed = format!(
             "error: cannot read the reply of `{}`: out of memory\n\
              hint: name fewer things at a time\n",

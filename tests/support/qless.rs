@@ -68,7 +68,9 @@ impl Qless {
     /// command, `&>/dev/null` leaves out all but a status other than 0, `| jq -c` stands for one document
     /// on one line, without blanks between its tokens, and `| jq -c '[.done, .items[0].code]'` for a part of it
     /// ([`text::pick`]). A hidden text stands in commands as it is shown. An input is that of each command that
-    /// has none of its own, as `$ printf 'a\nb' | qless <line>` has.
+    /// has none of its own, as `$ printf 'a\nb' | qless <line>` has. With `# failure: FAULT | HOW` behind a command, a
+    /// row of the table of failures is printed with `--nocapture` (`make failures`): what fails, how the test makes
+    /// it fail, and the code and the sentence that are expected and that came.
     #[track_caller]
     pub fn session(&self, expected: Expect) {
         let mut session = String::new();
@@ -82,6 +84,10 @@ impl Qless {
                     Some((input, line)) if input.starts_with("printf ") => (Some(input), line),
                     _ => continue,
                 },
+            };
+            let (line, fault) = match line.split_once(" # failure: ") {
+                Some((line, fault)) => (line, Some(fault)),
+                None => (line, None),
             };
             let mut qless = match now.trim_end() {
                 "" => self.clone(),
@@ -108,6 +114,10 @@ impl Qless {
             } else {
                 qless.run(line).block()
             };
+            if let Some(fault) = fault {
+                let (_, told) = expected.data().split_once(prompt).unwrap();
+                print_failure(fault, told, &block);
+            }
             session.push_str(&format!("{prompt}\n{block}"));
             if !session.ends_with('\n') {
                 session.push_str("\n--- no newline\n");
@@ -165,6 +175,20 @@ impl Qless {
             .envs(self.env.iter().map(|(name, value)| (name, value)));
         shell
     }
+}
+
+/// Prints a row of the table of failures: the code and the sentence that are expected and that came.
+fn print_failure(fault: &str, expected: &str, got: &str) {
+    let told = [expected, got].map(|text| {
+        let mut lines = text.lines().map(str::trim_start);
+        let sentence = lines.find_map(|line| match line.strip_prefix("error: ") {
+            None => line.starts_with(r#"{"kind":"error""#).then_some(line),
+            sentence => sentence,
+        });
+        let code = lines.find_map(|line| line.strip_prefix("--- exit "));
+        format!("{} {}", code.unwrap_or("0"), sentence.unwrap_or("nothing"))
+    });
+    println!("failure | {fault} | {} | {}", told[0], told[1]);
 }
 
 /// A run that continues while the test does something else.
@@ -240,17 +264,11 @@ impl RunOutput {
         self
     }
 
-    /// Prints a row of the table of failures, with `--nocapture` (`make failures`): what fails, how the test
-    /// makes it fail, and the code and the sentence that are expected and that came.
+    /// Compares as [`RunOutput::shows`] does, and prints a row of the table of failures for `FAULT | HOW`.
     #[track_caller]
-    pub fn row(self, fault: &str, how: &str, code: i32, sentence: &str) -> RunOutput {
-        let stderr = self.stderr();
-        let told = stderr.lines().find(|line| line.contains(sentence));
-        let got = told.or(stderr.lines().next()).unwrap_or("nothing");
-        let got = format!("{} {}", self.code(), got.trim_start_matches("error: "));
-        println!("failure | {fault} | {how} | {code} {sentence} | {got}");
-        assert!(told.is_some() || sentence.is_empty(), "{got}");
-        self.exits(code)
+    pub fn fails(self, fault: &str, expected: Expect) -> RunOutput {
+        print_failure(fault, expected.data(), &self.block());
+        self.shows(expected)
     }
 
     fn block(&self) -> String {

@@ -15,6 +15,12 @@ impl<T: AsRef<str>> Shows for T {
     }
 }
 
+/// The lines that hold a word.
+pub fn lines_with(text: &str, word: &str) -> String {
+    let lines = text.lines().filter(|line| line.contains(word));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
 /// One document, which a newline ends, without the blanks between its tokens.
 pub fn compact(json: &str) -> String {
     let document = serde_json::from_str::<serde::de::IgnoredAny>(json);

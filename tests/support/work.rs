@@ -14,6 +14,7 @@ use tempfile::TempDir;
 
 use super::client::Client;
 use super::core::Core;
+use super::files::mode;
 use super::qless::{Qless, RunOutput};
 use super::redis::Redis;
 use super::text;
@@ -120,6 +121,14 @@ impl WorkSite {
         }
     }
 
+    /// Writes a program that can be executed.
+    pub fn program(&self, text: &str) -> PathBuf {
+        let program = self.dir().join("program");
+        fs::write(&program, text).unwrap();
+        mode(&program, 0o755);
+        program
+    }
+
     /// What programs wrote to a file of the directory; nothing if it does not exist.
     pub fn file(&self, name: &str) -> String {
         read(&self.dir().join(name))
@@ -160,6 +169,14 @@ impl WorkSite {
             text("group"),
             text("message")
         )
+    }
+
+    /// The same of several jobs, each on a line of its own.
+    pub fn failures(&mut self, jids: &[&str]) -> String {
+        let lines = jids
+            .iter()
+            .map(|jid| format!("{jid}: {}\n", self.failure(jid)));
+        lines.collect()
     }
 
     /// Waits until a job is in a state.

@@ -95,14 +95,13 @@ fn what_the_members_have_is_listed_as_one() {
     assert!(found.lines().all(|line| line.starts_with("{\"member\":\"")));
     let jids = qless.run("jobs --queue mail -o jid").ok();
     assert_eq!(lines(&jids), BTreeSet::from(["k1", "k2", "k3", "k4"]));
-    qless
-        .run("jobs --queue mail --columns jid,member --sort jid")
-        .shows(expect![[r#"
-            k1	one
-            k2	two
-            k3	two
-            k4	one
-        "#]]);
+    qless.session(expect![[r#"
+        $ qless jobs --queue mail --columns jid,member --sort jid
+        k1	one
+        k2	two
+        k3	two
+        k4	one
+    "#]]);
     // Documents without items stay whole.
     let status = qless.run("status -o json").json();
     assert_eq!(status["kind"], "members");
@@ -216,7 +215,8 @@ fn a_member_that_is_away_is_a_row_and_not_a_smaller_total() {
         .text()
         .replace("\"one\", \"gone\", \"two\"", "\"gone\"");
     two.home.write(&none);
-    three.run("queues").shows(expect![[r#"
+    three.session(expect![[r#"
+        $ qless queues
         --- stderr
         error: gone: cannot open `/no/socket`: no such file or directory
         --- exit 6
@@ -242,13 +242,13 @@ fn a_job_is_put_where_its_jid_belongs_and_found_where_it_is() {
         (&7.into(), &"x".into())
     );
     two.on("one").run("put mail Welcome --jid moved").ok();
-    qless.run("cancel moved").shows(expect![[r#"
+    qless.session(expect![[r#"
+        $ qless cancel moved
         --- stderr
         error: `one` and `two` both have a job `moved`
         hint: `--prefix` or `--context` names one of them
         --- exit 5
-    "#]]);
-    qless.run("cancel nowhere").shows(expect![[r#"
+        $ qless cancel nowhere
         --- stderr
         error: job `nowhere` does not exist
         --- exit 4
@@ -324,16 +324,13 @@ fn a_dependency_on_another_member_is_refused_with_the_reason() {
         .ok();
     let line =
         format!("{{\"queue\":\"q\",\"klass\":\"K\",\"jid\":\"{jid}x\",\"depends\":[\"a\"]}}\n");
-    qless
-        .clone()
-        .input(line)
-        .run("put --from - --allow-missing")
-        .shows(expect![[r#"
-            --- stderr
-            error: `--allow-missing` asks one for its jobs, and the context has 2 members
-            hint: name one, such as `--context=one`
-            --- exit 2
-        "#]]);
+    qless.clone().input(line).session(expect![[r#"
+        $ qless put --from - --allow-missing
+        --- stderr
+        error: `--allow-missing` asks one for its jobs, and the context has 2 members
+        hint: name one, such as `--context=one`
+        --- exit 2
+    "#]]);
 }
 
 #[test]
@@ -350,14 +347,13 @@ fn bulk_verbs_ask_once_and_change_all_members() {
     }
     assert_eq!(asked.matches("Proceed?").count(), 1);
     assert_eq!(two.qless().run("length mail").ok(), "4");
-    two.qless()
-        .run("cancel --queue mail --limit 1 --yes")
-        .shows(expect![[r#"
-            --- stderr
-            error: `--limit` counts the jobs of one, and the context has 2 members
-            hint: name one, such as `--context=one`
-            --- exit 2
-        "#]]);
+    two.qless().session(expect![[r#"
+        $ qless cancel --queue mail --limit 1 --yes
+        --- stderr
+        error: `--limit` counts the jobs of one, and the context has 2 members
+        hint: name one, such as `--context=one`
+        --- exit 2
+    "#]]);
     two.qless().run("cancel --queue mail --yes -n").exits(0);
     assert_eq!(two.qless().run("length mail").ok(), "4");
     let report = two.home.dir().join("report");
@@ -386,7 +382,8 @@ fn bulk_verbs_ask_once_and_change_all_members() {
             .all(|line| line.starts_with("{\"member\":"))
     );
     assert_eq!(summaries.count(), 2);
-    two.qless().run("import x").shows(expect![[r#"
+    two.qless().session(expect![[r#"
+        $ qless import x
         --- stderr
         error: an export belongs to one, and the context has 2 members
         hint: name one, such as `--context=one`
@@ -401,16 +398,13 @@ fn the_lines_of_a_file_are_shared_out_after_all_were_checked() {
     let line = |at: u32| format!("{{\"queue\":\"q\",\"klass\":\"K\",\"jid\":\"j{at}\"}}\n");
     let text: String = (0..300).map(line).collect();
     let wrong = format!("{text}{{\"queue\":\"q\"}}\n");
-    qless
-        .clone()
-        .input(&wrong)
-        .run("put --from -")
-        .shows(expect![[r#"
-            --- stderr
-            error: stdin, line 301, column 1: it has no `klass`
-            hint: add `"klass"` to the line, or give it on the command line: `qless put QUEUE KLASS --from …`
-            --- exit 2
-        "#]]);
+    qless.clone().input(&wrong).session(expect![[r#"
+        $ qless put --from -
+        --- stderr
+        error: stdin, line 301, column 1: it has no `klass`
+        hint: add `"klass"` to the line, or give it on the command line: `qless put QUEUE KLASS --from …`
+        --- exit 2
+    "#]]);
     assert_eq!(qless.run("length q").ok(), "0");
     let journal = two.home.dir().join("journal");
     let put = format!("put --from - --journal {} -o json", journal.display());
@@ -466,7 +460,8 @@ fn several_named_jobs_are_one_question_and_unknown_ones_are_told() {
     assert_eq!(qless.run("length mail").ok(), "4");
     qless.run("cancel k1 k2").exits(9);
     assert_eq!(qless.run("length mail").ok(), "4");
-    qless.run("get k1 nope").shows(expect![[r#"
+    qless.session(expect![[r#"
+        $ qless get k1 nope
         jid	k1
         klass	Welcome
         queue	mail
@@ -483,7 +478,8 @@ fn several_named_jobs_are_one_question_and_unknown_ones_are_told() {
         --- exit 4
     "#]]);
     qless.run("recur put r K --every 1d --jid r1").ok();
-    qless.run("recur rm r1 nope --yes").shows(expect![[r#"
+    qless.session(expect![[r#"
+        $ qless recur rm r1 nope --yes
         --- stderr
         error: job `nope` does not exist; nothing was changed
         --- exit 4
@@ -503,16 +499,13 @@ fn several_named_jobs_are_one_question_and_unknown_ones_are_told() {
     }
     assert_eq!(qless.run("get --data k4 k2 k1 k3").ok(), "0\n1\n2\n3");
     // stdin is one.
-    qless
-        .clone()
-        .input("x")
-        .run("bury k1 k2 --group g --message -")
-        .shows(expect![[r#"
-            --- stderr
-            error: several members cannot read the message from stdin
-            hint: name a file: `@FILE`
-            --- exit 2
-        "#]]);
+    qless.clone().input("x").session(expect![[r#"
+        $ qless bury k1 k2 --group g --message -
+        --- stderr
+        error: several members cannot read the message from stdin
+        hint: name a file: `@FILE`
+        --- exit 2
+    "#]]);
 }
 
 #[test]
@@ -616,7 +609,8 @@ fn members_have_files_and_databases_of_their_own() {
         assert_eq!(dumped(&format!("d.{name}")), "{}\n", "{name}");
     }
     assert!(!home.dir().join("d").exists());
-    home.run("--context z queues").shows(expect![[r#"
+    home.qless().session(expect![[r#"
+        $ qless --context z queues
         --- stderr
         error: members `x` and `y` of the context have the same jobs
         --- exit 2

@@ -1,14 +1,13 @@
 //! `qless work` with real programs: how jobs reach them, and what their ends mean.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 
 use crate::support::qless::RunOutput;
-use crate::support::text::Shows;
+use crate::support::text::{Shows, lines_with, pick};
 use crate::support::work::{WorkSite, is_alive, until};
 
 /// The lines about jobs and other lines of stderr, without durations and the summary.
@@ -171,34 +170,25 @@ fn a_job_whose_data_does_not_fit_an_argument_fails_alone() {
     site.put("mail", "dash", r#"{"repo":"-rf"}"#);
     site.put("mail", "nul", r#"{"repo":"a\u0000b"}"#);
     site.put("mail", "missing", "{}");
-    site.put(
-        "mail",
-        "long",
-        &format!(r#"{{"repo":"{}"}}"#, "x".repeat(200_000)),
-    );
+    let long = format!(r#"{{"repo":"{}"}}"#, "x".repeat(200_000));
+    site.put("mail", "long", &long);
     site.put("mail", "good", r#"{"repo":"x"}"#);
     let line = "mail --drain -- sh -c 'echo $1 >> $D/ran' x {data.repo}";
     site.work(line, "").exits(8);
     assert_eq!(site.words("ran"), "x");
-    let mut failures = String::new();
-    for jid in ["dash", "nul", "missing", "long"] {
-        failures.push_str(&format!("{}\n", site.failure(jid)));
-    }
-    failures.shows(expect![[r#"
-        failed exec: `{data.repo}` cannot be an argument: it begins with `-`, as an option does, and there is no `--` before it
-        failed exec: `{data.repo}` cannot be an argument: it holds NUL
-        failed exec: `{data.repo}` cannot be replaced: the job's data has no such value
-        failed exec: `{data.repo}` cannot be an argument: it would be longer than 128 KiB
+    let jids = ["dash", "nul", "missing", "long", "good"];
+    site.failures(&jids).shows(expect![[r#"
+        dash: failed exec: `{data.repo}` cannot be an argument: it begins with `-`, as an option does, and there is no `--` before it
+        nul: failed exec: `{data.repo}` cannot be an argument: it holds NUL
+        missing: failed exec: `{data.repo}` cannot be replaced: the job's data has no such value
+        long: failed exec: `{data.repo}` cannot be an argument: it would be longer than 128 KiB
+        good: complete -: -
     "#]]);
-    assert_eq!(site.state("good"), "complete");
 
     // Behind `--`, or if it is asked for, the dash is an argument as any other.
     site.put("mail", "dash", r#"{"repo":"-rf"}"#);
-    site.work(
-        "mail --drain -- sh -c 'echo $2 >> $D/ran' x -- {data.repo}",
-        "",
-    )
-    .exits(0);
+    let line = "mail --drain -- sh -c 'echo $2 >> $D/ran' x -- {data.repo}";
+    site.work(line, "").exits(0);
     site.put("mail", "dash", r#"{"repo":"-rf"}"#);
     let line = "mail --drain --allow-dash -- sh -c 'echo $1 >> $D/ran' x {data.repo}";
     site.work(line, "").exits(0);
@@ -208,18 +198,15 @@ fn a_job_whose_data_does_not_fit_an_argument_fails_alone() {
 
 #[test]
 fn the_end_of_a_program_decides_how_its_job_ends() {
-    let mut site = WorkSite::with_jobs("mail", &["0", "3", "75", "KILL", "TERM", "quiet"]);
+    let jids = ["0", "3", "75", "KILL", "TERM", "quiet"];
+    let mut site = WorkSite::with_jobs("mail", &jids);
     let script = "case $QLESS_JID in
             [0-9]*) echo out; echo error of $QLESS_JID >&2; exit $QLESS_JID;;
             quiet) exit 9;;
             *) echo end by signal >&2; kill -$QLESS_JID $$;;
         esac";
     let ran = site.work("mail --drain --retry-delay 1h", script).exits(8);
-    let mut ends = String::new();
-    for jid in ["0", "3", "75", "KILL", "TERM", "quiet"] {
-        ends.push_str(&format!("{jid}: {}\n", site.failure(jid)));
-    }
-    ends.shows(expect![[r#"
+    site.failures(&jids).shows(expect![[r#"
         0: complete -: -
         3: failed exit-3: error of 3
         75: scheduled failed-retries-mail: error of 75
@@ -287,19 +274,10 @@ fn ends_of_retry_on_retry_and_others_fail_in_all_ways_of_running() {
         let line = format!("mail --count 5 {way} --retry-on 3-5,KILL --retry-delay 1h");
         site.work(&line, script);
         let ends = jids.map(|jid| site.failure(jid));
-        let ends = ends.map(|end| end.split(':').next().unwrap_or_default().to_owned());
-        let retried = "scheduled failed-retries-mail";
-        assert_eq!(
-            ends,
-            [
-                retried,
-                retried,
-                "failed exit-75",
-                retried,
-                "failed signal-TERM"
-            ],
-            "{way}"
-        );
+        let ends = ends.map(|end| end.split([' ', ':']).nth(1).unwrap().to_owned());
+        let retried = "failed-retries-mail";
+        let expected = [retried, retried, "exit-75", retried, "signal-TERM"];
+        assert_eq!(ends, expected, "{way}");
     }
     site.must_be_clean();
 }
@@ -321,9 +299,10 @@ fn a_job_that_runs_for_too_long_fails_or_is_retried() {
     let line = "mail --count 2 --time-limit 0.8s --retry-on time-limit";
     site.work(line, script);
     assert_eq!(site.words("pids").split(' ').count(), 3);
+    let end = site.failure("b");
     assert!(
-        site.failure("b")
-            .ends_with(": the job ran longer than 0.8s: at it")
+        end.ends_with(": the job ran longer than 0.8s: at it"),
+        "{end}"
     );
     for pid in site.file("pids").lines() {
         let pid = Pid::from_raw(pid.parse().unwrap()).unwrap();
@@ -347,14 +326,13 @@ fn an_answer_on_stdout_has_no_effect_and_is_reported() {
 fn a_job_without_retries_left_fails() {
     let mut site = WorkSite::new();
     site.put_with("mail", "a", "{}", &["retries", "2"]);
-    let ran = site
-        .work(
-            "mail --drain",
-            "echo $QLESS_RETRIES_LEFT >> $D/ran; exit 75",
-        )
-        .exits(8);
+    let script = "echo $QLESS_RETRIES_LEFT >> $D/ran; exit 75";
+    let ran = site.work("mail --drain", script).exits(8);
     assert_eq!(site.words("ran"), "2 1 0");
-    site.failure("a").shows(expect!["failed failed-retries-mail: the command ended with exit code 75 and wrote nothing to stderr"]);
+    assert!(
+        site.failure("a")
+            .starts_with("failed failed-retries-mail: ")
+    );
     said(&ran).shows(expect![[r#"
         started   a of mail: K
         retried   a of mail: 1 left
@@ -387,11 +365,8 @@ fn why_an_attempt_failed_stays_to_be_read() {
 #[test]
 fn completed_jobs_go_to_the_next_queue() {
     let mut site = WorkSite::with_jobs("mail", &["a"]);
-    site.work(
-        "mail sent --drain --next sent",
-        "echo $QLESS_QUEUE >> $D/ran; test $QLESS_QUEUE = mail || exit 3",
-    )
-    .exits(8);
+    let script = "echo $QLESS_QUEUE >> $D/ran; test $QLESS_QUEUE = mail || exit 3";
+    site.work("mail sent --drain --next sent", script).exits(8);
     assert_eq!(site.words("ran"), "mail sent");
     assert_eq!(site.job("a")["queue"], "sent");
 }
@@ -409,11 +384,7 @@ fn captured_json_becomes_the_data_and_other_output_does_not() {
         data,
         [r#""{\"out\": [2]}""#, r#""{\"in\":1}""#, r#""{\"in\":1}""#]
     );
-    assert!(
-        said(&ran).contains("the output is not JSON; the job keeps its data"),
-        "{}",
-        said(&ran)
-    );
+    ran.says("the output is not JSON; the job keeps its data");
     assert_eq!(ran.stdout(), "");
     site.must_be_clean();
 }
@@ -421,10 +392,8 @@ fn captured_json_becomes_the_data_and_other_output_does_not() {
 #[test]
 fn output_of_a_program_is_passed_on() {
     let site = WorkSite::with_jobs("mail", &["a"]);
-    let ran = site.work(
-        "mail --drain -q",
-        "printf 'to \\033stdout'; echo to stderr >&2",
-    );
+    let script = "printf 'to \\033stdout'; echo to stderr >&2";
+    let ran = site.work("mail --drain -q", script);
     assert_eq!(ran.stdout(), "to \u{1b}stdout");
     assert_eq!(ran.stderr(), "to stderr\n");
 }
@@ -443,11 +412,10 @@ fn a_program_that_cannot_be_started_leaves_the_jobs_untouched() {
         (file.to_str().unwrap(), "is not executable"),
         ("/tmp", "is not executable"),
     ] {
-        let ran = site
-            .work(&format!("mail --drain -- {command}"), "")
-            .exits(1);
+        let ran = site.work(&format!("mail --drain -- {command}"), "");
         ran.says(says);
         ran.says("hint: no job was popped");
+        ran.exits(1);
     }
     let line = "mail --drain --chdir /does/not/exist -- true";
     let ran = site.work(line, "").exits(1);
@@ -459,24 +427,15 @@ fn a_program_that_cannot_be_started_leaves_the_jobs_untouched() {
 #[test]
 fn a_program_that_disappears_ends_the_work_after_three_jobs() {
     let mut site = WorkSite::with_numbered_jobs("mail", 20);
-    let program = site.dir().join("program");
-    fs::write(&program, "#!/bin/sh\nrm $D/program\n").unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let program = site.program("#!/bin/sh\nrm $D/program\n");
     let line = format!("mail -- {}", program.display());
     let ran = site.work(&line, "").exits(1);
     ran.says("error: three jobs in a row could not be started");
-    let states: Vec<String> = (0..20).map(|at| site.failure(&format!("{at}"))).collect();
-    let count = |start: &str| {
-        states
-            .iter()
-            .filter(|state| state.starts_with(start))
-            .count()
-    };
-    assert_eq!(
-        [count("complete"), count("failed exec"), count("waiting")],
-        [1, 3, 16],
-        "{states:#?}"
-    );
+    let ends: String = (0..20)
+        .map(|at| site.failures(&[&format!("{at}")]))
+        .collect();
+    let counts = [": complete", ": failed exec", ": waiting"].map(|end| ends.matches(end).count());
+    assert_eq!(counts, [1, 3, 16], "{ends}");
     site.must_be_clean();
 }
 
@@ -533,13 +492,8 @@ fn a_drain_waits_for_what_stalls_and_counts_what_others_hold() {
     let script = "echo $QLESS_JID >> $D/ran; test $QLESS_JID = mail || sleep 1.5";
     let ran = site.work("mail dead --drain", script).exits(0);
     assert_eq!(site.words("ran"), "own mail");
-    let says = ran.stderr();
-    let note = "note: queue `dead` still has jobs: 1 running on another worker\n";
-    assert!(says.contains(note), "{says}");
-    assert!(
-        says.ends_with("; 1 left running on another worker\n"),
-        "{says}"
-    );
+    ran.says("note: queue `dead` still has jobs: 1 running on another worker\n");
+    ran.says("; 1 left running on another worker\n");
 }
 
 #[test]
@@ -555,29 +509,16 @@ fn a_drain_says_once_that_it_waits_for_the_end_of_the_grace_period() {
     std::thread::sleep(Duration::from_millis(1100));
     // This pop brings nothing: it begins the grace period of the jobs of `mail`.
     site.client.call(&["pop", "mail", "other", "1"]).unwrap();
-    for jid in ["a", "b"] {
-        assert_eq!(
-            site.job(jid)["state"],
-            "running",
-            "it is in its grace period"
-        );
-    }
-    let ran = site.work(
-        "mail dead --drain --poll 200ms",
-        "echo $QLESS_JID >> $D/ran",
-    );
-    let says = ran.exits(0).stderr();
+    // They are in their grace period.
+    assert_eq!([site.state("a"), site.state("b")], ["running", "running"]);
+    let line = "mail dead --drain --poll 200ms";
+    let ran = site.work(line, "echo $QLESS_JID >> $D/ran").exits(0);
     assert_eq!(site.words("ran"), "a b");
-    let says: Vec<&str> = says.lines().collect();
-    let waits = says
-        .iter()
-        .filter(|line| line.contains(": 2 stalled (grace period ends in "));
-    assert_eq!(waits.count(), 1, "{says:?}");
-    let last = says.last().unwrap();
-    assert!(
-        last.starts_with("2 completed in ") && last.ends_with("; 2 left running on other workers"),
-        "{says:?}"
-    );
+    let says = ran.stderr();
+    let waits = says.matches(": 2 stalled (grace period ends in ");
+    assert_eq!(waits.count(), 1, "{says}");
+    ran.says("\n2 completed in ");
+    ran.says("; 2 left running on other workers\n");
     site.must_be_clean();
 }
 
@@ -614,9 +555,10 @@ fn an_idle_worker_begins_a_job_when_it_is_due() {
     let script = "echo $QLESS_JID >> $D/ran; [ -e $D/once ] || { touch $D/once; exit 75; }";
     let flags = "mail news --count 4 --poll 60s --retry-on 75 --retry-delay 1s";
     site.work(flags, script).exits(0);
+    let took = begun.elapsed();
     assert!(
-        begun.elapsed() < Duration::from_secs(15),
-        "not at the next poll"
+        took < Duration::from_secs(15),
+        "not at the next poll: {took:?}"
     );
     let mut ran: Vec<String> = site.words("ran").split(' ').map(str::to_owned).collect();
     ran.sort();
@@ -630,18 +572,12 @@ fn a_paused_queue_gives_nothing_until_it_is_resumed() {
     site.client
         .call(&["put", "me", "mail", "later", "K", "{}", "3600"])
         .unwrap();
-    let ran = site
-        .work("mail --drain --next mail", "echo early >> $D/ran")
-        .exits(0);
-    let says = ran.stderr();
-    let notes: Vec<&str> = says
-        .lines()
-        .filter(|line| line.starts_with("note"))
-        .collect();
-    notes.join("\n").shows(expect![[r#"
+    let ran = site.work("mail --drain --next mail", "echo early >> $D/ran");
+    lines_with(&ran.exits(0).stderr(), "note").shows(expect![[r#"
         note: queue `mail` is paused; its jobs wait for `qless unpause mail`
         note: queue `mail` of `--next` is popped, too: this worker gets each completed job again
-        note: queue `mail` is paused and still has jobs: 1 waiting, 1 scheduled"#]]);
+        note: queue `mail` is paused and still has jobs: 1 waiting, 1 scheduled
+    "#]]);
     let worker = site.start("mail --count 1 --poll 50ms", "echo $QLESS_JID >> $D/ran");
     std::thread::sleep(std::time::Duration::from_millis(200));
     assert_eq!(site.file("ran"), "");
@@ -656,80 +592,93 @@ fn wrong_arguments_are_refused_before_any_job_is_popped() {
     site.config("heartbeat", "30");
     site.config("mail-heartbeat", "10");
     site.put("mail", "a", "{}");
-    let mut refusals = String::new();
-    for line in [
-        "mail --heartbeat 10s -- true",
-        "other --heartbeat 30s -- true",
-        "mail --batch 2 --persistent -- true",
-        "mail --in-flight 2 -- true",
-        "mail --batch 2 -- echo {jid}",
-        "mail --drain --retry-on 0 -- true",
-        "mail --drain --retry-on 75,SIGFOO -- true",
-        "mail --drain --retry-on crash -- true",
-        "mail --drain --retry-on time-limit -- true",
-        "mail --drain --time-limit 0 -- true",
-        "mail -c 0 -- true",
-        "mail -o json -- true",
-        "!mail -- true",
-        "mail=0 -- true",
-        "mail=-1 -- true",
-        "mail=1.5 -- true",
-        "mail= -- true",
-        "mail --error-bytes 1048577 -- true",
-        "mail --error-bytes many -- true",
-        "mail --",
-    ] {
-        let words = crate::support::text::words(&format!("work {line}"));
-        let ran = site.qless().args(words).exits(2);
-        refusals.push_str(&format!("{line}\n{}", ran.stderr()));
-    }
-    refusals.shows(expect![[r#"
-        mail --heartbeat 10s -- true
+    site.qless().session(expect![[r#"
+        $ qless work mail --heartbeat 10s -- true
+        --- stderr
         error: `--heartbeat 10s` is too long: a lock of queue `mail` lasts 10s
         hint: without `--heartbeat`, a lock is extended three times before it expires
-        other --heartbeat 30s -- true
+        --- exit 2
+        $ qless work other --heartbeat 30s -- true
+        --- stderr
         error: `--heartbeat 30s` is too long: a lock of queue `other` lasts 30s
         hint: without `--heartbeat`, a lock is extended three times before it expires
-        mail --batch 2 --persistent -- true
+        --- exit 2
+        $ qless work mail --batch 2 --persistent -- true
+        --- stderr
         error: `--batch` cannot be used with `--persistent`
         hint: usage: `qless work --batch <N> <QUEUE>... -- <COMMAND>...`
-        mail --in-flight 2 -- true
+        --- exit 2
+        $ qless work mail --in-flight 2 -- true
+        --- stderr
         error: `--persistent` is missing
         hint: usage: `qless work --persistent --in-flight <N> <QUEUE>... -- <COMMAND>...`
-        mail --batch 2 -- echo {jid}
+        --- exit 2
+        $ qless work mail --batch 2 -- echo {jid}
+        --- stderr
         error: placeholders such as `{jid}` need a process for each job, without `--batch` and `--persistent`
-        mail --drain --retry-on 0 -- true
+        --- exit 2
+        $ qless work mail --drain --retry-on 0 -- true
+        --- stderr
         error: `--retry-on` expects exit codes from 1 to 255 such as `75` or `1-255`, `any`, `signal`, the name of a signal such as `KILL`, `crash` or `time-limit`, not `0`
-        mail --drain --retry-on 75,SIGFOO -- true
+        --- exit 2
+        $ qless work mail --drain --retry-on 75,SIGFOO -- true
+        --- stderr
         error: `--retry-on` expects exit codes from 1 to 255 such as `75` or `1-255`, `any`, `signal`, the name of a signal such as `KILL`, `crash` or `time-limit`, not `SIGFOO`
-        mail --drain --retry-on crash -- true
+        --- exit 2
+        $ qless work mail --drain --retry-on crash -- true
+        --- stderr
         error: `--retry-on crash` requires `--persistent`
-        mail --drain --retry-on time-limit -- true
+        --- exit 2
+        $ qless work mail --drain --retry-on time-limit -- true
+        --- stderr
         error: `--retry-on time-limit` requires `--time-limit`
-        mail --drain --time-limit 0 -- true
+        --- exit 2
+        $ qless work mail --drain --time-limit 0 -- true
+        --- stderr
         error: `--time-limit` expects a duration of more than 0, not `0`
-        mail -c 0 -- true
+        --- exit 2
+        $ qless work mail -c 0 -- true
+        --- stderr
         error: `--concurrency` expects a whole number between 1 and 1000, not `0`
-        mail -o json -- true
+        --- exit 2
+        $ qless work mail -o json -- true
+        --- stderr
         {"kind":"error","v":1,"code":"usage","exit":2,"message":"`work` writes events line by line","hint":"use `-o ndjson`","jid":null}
-        !mail -- true
+        --- exit 2
+        $ qless work !mail -- true
+        --- stderr
         error: every queue is left out
         hint: name a queue, or `*` for all others
-        mail=0 -- true
+        --- exit 2
+        $ qless work mail=0 -- true
+        --- stderr
         error: `QUEUE` expects a weight between 1 and 1000, not `mail=0`
-        mail=-1 -- true
+        --- exit 2
+        $ qless work mail=-1 -- true
+        --- stderr
         error: `QUEUE` expects a weight between 1 and 1000, not `mail=-1`
-        mail=1.5 -- true
+        --- exit 2
+        $ qless work mail=1.5 -- true
+        --- stderr
         error: `QUEUE` expects a weight between 1 and 1000, not `mail=1.5`
-        mail= -- true
+        --- exit 2
+        $ qless work mail= -- true
+        --- stderr
         error: `QUEUE` expects a weight between 1 and 1000, not `mail=`
-        mail --error-bytes 1048577 -- true
+        --- exit 2
+        $ qless work mail --error-bytes 1048577 -- true
+        --- stderr
         error: `--error-bytes` expects a number of bytes up to 1MiB, such as `8192` or `64KiB`, not `1048577`
-        mail --error-bytes many -- true
+        --- exit 2
+        $ qless work mail --error-bytes many -- true
+        --- stderr
         error: `--error-bytes` expects a number of bytes up to 1MiB, such as `8192` or `64KiB`, not `many`
-        mail --
+        --- exit 2
+        $ qless work mail --
+        --- stderr
         error: `COMMAND` is missing
         hint: usage: `qless work <QUEUE>... -- <COMMAND>...`
+        --- exit 2
     "#]]);
     assert_eq!(site.job("a")["history"].as_array().unwrap().len(), 1);
 }
@@ -743,18 +692,16 @@ fn a_batch_ends_by_the_exit_code_of_its_process() {
     let script = "cat > $D/in; wc -l < $D/in >> $D/sizes; cat $D/in >> $D/all; echo bad >&2; test -e $D/second && exit 3; touch $D/second";
     site.work("mail --drain --batch 3", script).exits(8);
     assert_eq!(site.words("sizes"), "3 2");
-    let states = [0, 1, 2, 3, 4].map(|at: u8| site.failure(&at.to_string()));
-    assert_eq!(
-        states[..3],
-        ["complete -: -", "complete -: -", "complete -: -"]
-    );
-    assert_eq!(states[3..], ["failed exit-3: bad", "failed exit-3: bad"]);
+    site.failures(&["0", "1", "2", "3", "4"]).shows(expect![[r#"
+        0: complete -: -
+        1: complete -: -
+        2: complete -: -
+        3: failed exit-3: bad
+        4: failed exit-3: bad
+    "#]]);
     let all = site.file("all");
-    let line: serde_json::Value = serde_json::from_str(all.lines().next().unwrap()).unwrap();
-    assert_eq!(
-        (&line["jid"], &line["queue"], &line["attempt"]),
-        (&"0".into(), &"mail".into(), &1.into())
-    );
+    pick(all.lines().next().unwrap(), "[.jid, .queue, .attempt]")
+        .shows(expect![[r#"["0","mail",1]"#]]);
     assert!(all.contains(r#""data":{"n": 1.0}"#), "{all}");
     site.must_be_clean();
 }
@@ -762,7 +709,7 @@ fn a_batch_ends_by_the_exit_code_of_its_process() {
 #[test]
 fn a_failed_batch_ends_its_jobs_as_a_failed_process_ends_a_single_one() {
     let mut site = WorkSite::new();
-    let gone = site.dir().join("gone");
+    let gone = site.dir().join("program");
     let gone = gone.to_str().unwrap();
     let commands = [
         "sh -c 'echo bad >&2; exit 3'",
@@ -774,18 +721,14 @@ fn a_failed_batch_ends_its_jobs_as_a_failed_process_ends_a_single_one() {
         let mut ends = String::new();
         for command in commands {
             // `--on-start` removes the last program after `qless work` has found it.
-            fs::write(gone, "#!/bin/sh\n").unwrap();
-            fs::set_permissions(gone, fs::Permissions::from_mode(0o755)).unwrap();
+            site.program("#!/bin/sh\n");
             for jid in ["a", "b"] {
                 site.put("mail", jid, "{}");
             }
             let line =
                 format!("mail --drain --retry-delay 1h {way} --on-start 'rm {gone}' -- {command}");
             site.work(&line, "");
-            for jid in ["a", "b"] {
-                let end = site.failure(jid).replace(gone, "$D/gone");
-                ends.push_str(&format!("{jid}: {end}\n"));
-            }
+            ends += &site.failures(&["a", "b"]).replace(gone, "$D/program");
         }
         ends
     });
@@ -797,8 +740,8 @@ fn a_failed_batch_ends_its_jobs_as_a_failed_process_ends_a_single_one() {
         b: scheduled failed-retries-mail: busy
         a: failed signal-KILL: the command ended with signal KILL and wrote nothing to stderr
         b: failed signal-KILL: the command ended with signal KILL and wrote nothing to stderr
-        a: failed exec: cannot start `$D/gone`: it does not exist
-        b: failed exec: cannot start `$D/gone`: it does not exist
+        a: failed exec: cannot start `$D/program`: it does not exist
+        b: failed exec: cannot start `$D/program`: it does not exist
     "#]]);
     site.must_be_clean();
 }
@@ -808,19 +751,17 @@ fn a_program_that_is_missing_for_a_moment_costs_no_job() {
     let mut site = WorkSite::new();
     // The program is missing for longer than a lock lasts: locks are extended meanwhile.
     site.config("heartbeat", "1");
-    let program = site.dir().join("program");
-    let script = "#!/bin/sh\ntest $QLESS_JID = 0 || exit 0\nmv $D/program $D/next\n(sleep 1.5; mv $D/next $D/program) &\n";
-    fs::write(&program, script).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let program = site.program(
+        "#!/bin/sh\ntest $QLESS_JID = 0 || exit 0\nmv $D/program $D/next\n(sleep 1.5; mv $D/next $D/program) &\n",
+    );
     for at in 0..5 {
         site.put("mail", &format!("{at}"), "{}");
     }
     let line = format!("mail --drain -- {}", program.display());
     let stderr = site.work(&line, "").exits(0).stderr();
-    let warnings = stderr.lines().filter(|line| line.contains("warning"));
-    warnings.collect::<String>().shows(expect![
-        "warning: slot 1: cannot start `$D/program`: it does not exist; trying again for 3s"
-    ]);
+    lines_with(&stderr, "warning").shows(expect![[r#"
+        warning: slot 1: cannot start `$D/program`: it does not exist; trying again for 3s
+    "#]]);
     assert_eq!(stderr.matches("started ").count(), 5, "{stderr}");
     site.must_be_clean();
 }
@@ -835,11 +776,8 @@ fn jobs_of_a_batch_may_end_by_lines_of_their_own() {
         echo '{"jid":"moved","result":"complete","next":"sent"}' >&3
         exit 7"#;
     site.work("mail --drain --batch 10", script).exits(8);
-    let mut ends = String::new();
-    for jid in ["done", "again", "bad", "rest", "moved"] {
-        ends.push_str(&format!("{jid}: {}\n", site.failure(jid)));
-    }
-    ends.shows(expect![[r#"
+    site.failures(&["done", "again", "bad", "rest", "moved"])
+        .shows(expect![[r#"
         done: complete -: -
         again: scheduled failed-retries-mail: greylisted
         bad: failed address: no such user
@@ -855,40 +793,18 @@ fn jobs_of_a_batch_may_end_by_lines_of_their_own() {
 fn a_worker_with_few_descriptors_has_fewer_slots_or_pops_nothing() {
     let site = WorkSite::with_numbered_jobs("u", 12);
     let limited = |limit: u64, options: &str| {
-        let qless = site.qless();
-        let mut shell = std::process::Command::new("/bin/sh");
-        let script =
-            format!("ulimit -n {limit}; exec \"$0\" work u -c 50 {options} --drain -- true");
-        shell
-            .arg("-c")
-            .arg(script)
-            .arg(qless.command().get_program());
-        shell.env_clear().envs(
-            qless
-                .command()
-                .get_envs()
-                .filter_map(|(name, value)| Some((name, value?))),
-        );
-        RunOutput::of(&mut shell)
+        let work = format!("exec \"$0\" work u -c 50 {options} --drain -- true");
+        RunOutput::of(&mut site.qless().shell(&format!("ulimit -n {limit}; {work}")))
     };
-    let stderr = limited(8, "").exits(1).stderr();
-    assert!(
-        stderr.ends_with("hint: no job was popped; `ulimit -n 1024` allows more open files\n"),
-        "{stderr}"
-    );
-    let stderr = limited(24, "").exits(1).stderr();
-    assert!(
-        stderr.starts_with("error: no program can run: this process may open 24 files"),
-        "{stderr}"
-    );
+    let hint = "hint: no job was popped; `ulimit -n 1024` allows more open files\n";
+    limited(8, "").exits(1).says(hint);
+    let refused = limited(24, "").exits(1);
+    refused.says("error: no program can run: this process may open 24 files");
     assert_eq!(site.qless().run("length u").ok(), "12");
-    let stderr = limited(60, "--on-crash true").exits(0).stderr();
-    assert!(
-        stderr.contains(" at the same time, not 50: this process may open 60 files"),
-        "{stderr}"
-    );
-    assert!(stderr.contains("\n12 completed in"), "{stderr}");
-    assert!(!stderr.contains("cannot start"), "{stderr}");
+    let ran = limited(60, "--on-crash true").exits(0);
+    ran.says(" at the same time, not 50: this process may open 60 files");
+    ran.says("\n12 completed in");
+    assert!(!ran.stderr().contains("cannot start"), "{}", ran.stderr());
 }
 
 #[test]

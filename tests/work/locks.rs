@@ -8,6 +8,7 @@ use rustix::process::Signal;
 
 use crate::support::proxy::{Cut, proxy, proxy_then};
 use crate::support::redis::Redis;
+use crate::support::text::lines_with;
 use crate::support::work::{WorkSite, is_alive, until};
 
 fn millis(count: u64) -> Duration {
@@ -321,15 +322,8 @@ fn jobs_run_on_while_the_server_is_away_and_their_ends_are_written_then() {
         site.until_state(&format!("{at}"), "complete");
     }
     let ended = worker.stop().exits(0);
-    assert_eq!(
-        ended
-            .stderr
-            .matches("the server replies again after")
-            .count(),
-        1,
-        "{}",
-        ended.stderr
-    );
+    let back = lines_with(&ended.stderr, "the server replies again after");
+    assert_eq!(back.lines().count(), 1, "{}", ended.stderr);
     assert_eq!(site.file("ran").lines().count(), 4);
     site.must_be_clean();
 }
@@ -409,18 +403,14 @@ fn jobs_of_a_pop_whose_reply_was_lost_run_at_once_and_once() {
             site.put("mail", &format!("{at:02}"), "{}");
         }
         let port = proxy(site.redis.socket(), Cut::After(in_turn));
-        let qless = site
-            .qless()
-            .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"));
+        let url = format!("redis://127.0.0.1:{port}");
+        let qless = site.qless().env("QLESS_REDIS_URL", url);
         let begun = Instant::now();
         let worker = site.start_as(&qless, "mail -c 4 --drain", "echo $QLESS_JID >> $D/ran");
         let ended = worker.end();
         // A lock lasts 60 seconds.
-        assert!(
-            begun.elapsed() < Duration::from_secs(20),
-            "{:?}",
-            begun.elapsed()
-        );
+        let took = begun.elapsed();
+        assert!(took < Duration::from_secs(20), "{took:?}");
         if ended.code == 6 {
             // The first calls decide whether there is a server: without a reply nothing is popped.
             assert_eq!(site.state("00"), "waiting");
@@ -451,9 +441,8 @@ fn an_ending_whose_reply_came_late_and_was_lost_is_reported_as_what_it_was() {
         let port = proxy_then(site.redis.socket(), Cut::After(in_turn), || {
             std::thread::sleep(Duration::from_secs(2));
         });
-        let qless = site
-            .qless()
-            .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"));
+        let url = format!("redis://127.0.0.1:{port}");
+        let qless = site.qless().env("QLESS_REDIS_URL", url);
         let worker = site.start_as(&qless, "mail -c 1 --drain", "true");
         let ended = worker.end();
         if ended.code == 6 {
@@ -473,23 +462,17 @@ fn an_ending_whose_reply_came_late_and_was_lost_is_reported_as_what_it_was() {
 fn much_output_is_passed_on_in_little_memory() {
     let mut site = WorkSite::with_jobs("mail", &["a"]);
     let script = "head -c 40000000 /dev/zero | tr '\\0' 'x' >&2; head -c 40000000 /dev/zero; echo last words >&2; touch $D/written; until test -e $D/go; do sleep 0.02; done; exit 1";
-    let qless = site.qless();
-    let mut command = qless.command();
-    command
-        .args(["work", "mail", "--drain", "-q", "--", "sh", "-c", script])
-        .stdin(std::process::Stdio::null())
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null());
-    let mut child = command.spawn().unwrap();
+    let worker = site.start("mail --drain -q", script);
     until("all is written", || site.dir().join("written").exists());
-    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let pid = worker.pid().as_raw_nonzero();
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let peak = status
         .lines()
         .find_map(|line| line.strip_prefix("VmHWM:"))
         .unwrap();
     let peak: u64 = peak.trim().trim_end_matches(" kB").trim().parse().unwrap();
     std::fs::write(site.dir().join("go"), "").unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(8));
+    worker.end().exits(8);
     assert!(peak < 64 * 1024, "{peak} kB");
     assert!(site.failure("a").ends_with("last words"));
 }
@@ -505,11 +488,8 @@ fn a_program_may_close_its_descriptors() {
     expect!["failed exit-3: the command ended with exit code 3 and wrote nothing to stderr"]
         .assert_eq(&site.failure("b"));
     site.put("mail", "c", "{}");
-    let ended = site.work(
-        "mail --drain --persistent",
-        "exec 0<&- 1>&- 2>&- 3>&-; sleep 0.1; exit 5",
-    );
-    assert_eq!(ended.code(), 8);
+    let script = "exec 0<&- 1>&- 2>&- 3>&-; sleep 0.1; exit 5";
+    site.work("mail --drain --persistent", script).exits(8);
     assert!(site.failure("c").starts_with("failed exit-5"));
     site.must_be_clean();
 }
@@ -520,11 +500,8 @@ fn a_process_that_a_program_leaves_behind_delays_nothing() {
     let script = "sleep 20 & echo $! > $D/pid; (setsid sleep 20 & echo $! > $D/away)";
     let begun = Instant::now();
     site.work("mail --drain", script).exits(0);
-    assert!(
-        begun.elapsed() < Duration::from_secs(10),
-        "{:?}",
-        begun.elapsed()
-    );
+    let took = begun.elapsed();
+    assert!(took < Duration::from_secs(10), "{took:?}");
     assert_eq!(site.state("a"), "complete");
     for name in ["pid", "away"] {
         _ = rustix::process::kill_process(site.pid(name), Signal::KILL);

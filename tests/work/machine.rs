@@ -78,17 +78,27 @@ impl Worker {
         }
     }
 
+    /// A worker of the queue `q`.
+    fn of(config: MachineConfig) -> Worker {
+        Worker::new(config, &[("q", 1)], QueueOrder::Ordered)
+    }
+
     fn single(slots: usize) -> Worker {
-        Worker::new(
-            config(DispatchMode::Single, slots),
-            &[("q", 1)],
-            QueueOrder::Ordered,
-        )
+        Worker::of(config(DispatchMode::Single, slots))
     }
 
     fn persistent(in_flight: usize) -> Worker {
-        let config = config(DispatchMode::Persistent(in_flight), 1);
-        Worker::new(config, &[("q", 1)], QueueOrder::Ordered)
+        Worker::of(config(DispatchMode::Persistent(in_flight), 1))
+    }
+
+    fn batch(size: usize) -> Worker {
+        Worker::of(config(DispatchMode::Batch(size), 1))
+    }
+
+    /// A worker with one process for each job, and a limit.
+    fn with_limit(slots: usize, limit: WorkLimit) -> Worker {
+        let config = config(DispatchMode::Single, slots);
+        Worker::of(MachineConfig { limit, ..config })
     }
 
     /// The worker after a first turn that brought these jobs.
@@ -196,12 +206,8 @@ impl Worker {
 
     /// Answers the turn: its endings are done, and these jobs were popped with a lock of 60 s.
     fn reply(&mut self, now: f64, jids: &[&str]) -> String {
-        let done = EndingOutcome::Done {
-            state: name("complete"),
-            remaining: None,
-        };
         let reply = FinishAndPopReply {
-            endings: vec![done; self.endings],
+            endings: vec![done("complete"); self.endings],
             jobs: popped(now, jids),
             ..FinishAndPopReply::default()
         };
@@ -268,6 +274,28 @@ fn answer(jid: &str) -> Event {
             next: None,
         })),
     }
+}
+
+fn released(jids: &[&str]) -> Event {
+    Event::Released(Ok(jids.iter().map(|jid| name(jid)).collect()))
+}
+
+/// The server says this about the lock of one job.
+fn lock_is(outcome: LockExtensionOutcome) -> Event {
+    Event::Extended(Ok(vec![outcome]))
+}
+
+/// The end of a job in this state.
+fn done(state: &str) -> EndingOutcome {
+    EndingOutcome::Done {
+        state: name(state),
+        remaining: None,
+    }
+}
+
+/// A search that has found nothing.
+fn nothing_found() -> Event {
+    Event::Recovered(Ok(FinishAndPopReply::default()))
 }
 
 fn extended(times: &[f64]) -> Event {
@@ -376,12 +404,8 @@ fn queues_take_turns_by_their_weights() {
             expires: 1000.0,
             ..PoppedJob::default()
         };
-        let done = EndingOutcome::Done {
-            state: name("complete"),
-            remaining: None,
-        };
         let reply = FinishAndPopReply {
-            endings: vec![done; rotation.endings],
+            endings: vec![done("complete"); rotation.endings],
             jobs: vec![job],
             ..FinishAndPopReply::default()
         };
@@ -450,7 +474,7 @@ fn a_cancelled_job_stops_its_process_and_nothing_is_written() {
     let mut worker = Worker::single(1).with_jobs(&["a"]);
     // A notice is a reason to ask.
     expect!["extend: a\n"].assert_eq(&worker.at(1.0, Event::Notice(name("a"))));
-    let cancelled = Event::Extended(Ok(vec![LockExtensionOutcome::Gone]));
+    let cancelled = lock_is(LockExtensionOutcome::Gone);
     worker.at(1.0, cancelled).shows(expect![[r#"
         SIGTERM 0
         * Lost a cancelled
@@ -472,11 +496,7 @@ fn a_notice_about_an_earlier_lock_stops_nothing() {
 
 #[test]
 fn a_process_that_stays_is_started_for_a_job_that_no_idle_one_can_have() {
-    let mut worker = Worker::new(
-        config(DispatchMode::Persistent(2), 3),
-        &[("q", 1)],
-        QueueOrder::Ordered,
-    );
+    let mut worker = Worker::of(config(DispatchMode::Persistent(2), 3));
     worker.act().shows(expect![[r#"
         turn: [] pop 6 from q:6
     "#]]);
@@ -508,17 +528,16 @@ fn a_process_that_stays_and_cannot_be_started_costs_no_job() {
     let mut did = worker.act();
     did += &worker.reply(0.0, &["a", "b"]);
     did += &worker.at(0.0, missing("a"));
-    did += &worker.at(0.0, Event::Released(Ok(vec![name("b")])));
+    did += &worker.at(0.0, released(&["b"]));
     did += &worker.later(3.0);
     did += &worker.at(3.0, missing("a"));
-    did += &worker.at(3.0, Event::Released(Ok(vec![name("a")])));
+    did += &worker.at(3.0, released(&["a"]));
     did += &worker.reply(3.0, &[]);
     did += &worker.later(8.0);
     for now in [8.0, 9.0] {
         did += &worker.reply(now, &["a", "b"]);
         did += &worker.at(now, missing("a"));
-        let released = vec![name("a"), name("b")];
-        did += &worker.at(now, Event::Released(Ok(released)));
+        did += &worker.at(now, released(&["a", "b"]));
         did += &worker.later(now + 1.0);
     }
     did.shows(expect![[r#"
@@ -562,7 +581,7 @@ fn a_process_that_stays_may_leave_a_lost_job_and_go_on() {
     let mut worker = Worker::persistent(2);
     worker.act();
     worker.reply(0.1, &["a", "b"]);
-    let lost = || Event::Extended(Ok(vec![LockExtensionOutcome::Lost]));
+    let lost = || lock_is(LockExtensionOutcome::Lost);
     worker.at(1.0, Event::Notice(name("a")));
     worker.at(1.0, lost()).shows(expect![[r#"
         cancel 0: a
@@ -597,9 +616,7 @@ fn the_end_of_a_process_that_stays_fails_the_jobs_that_it_has() {
 #[test]
 fn jobs_that_a_recycled_process_has_not_read_are_given_back() {
     let unread = |answered: &[&str], exit| {
-        let mut worker = Worker::persistent(3);
-        worker.act();
-        worker.reply(0.0, &["a", "b", "c"]);
+        let mut worker = Worker::persistent(3).with_jobs(&["a", "b", "c"]);
         for jid in answered {
             worker.at(1.0, answer(jid));
         }
@@ -664,9 +681,7 @@ fn a_process_that_cannot_answer_from_its_start_is_started_again_ever_later() {
 
 #[test]
 fn three_programs_in_a_row_that_cannot_be_started_end_the_work() {
-    let mut worker = Worker::single(1);
-    worker.act();
-    worker.reply(0.0, &["a"]);
+    let mut worker = Worker::single(1).with_jobs(&["a"]);
     worker.at(0.0, missing("a")).shows(expect![[r#"
         * StartFailed { slot: 0, message: "no such file; trying again for 3s" }
     "#]]);
@@ -738,7 +753,7 @@ fn a_machine_without_room_gives_the_job_back_and_waits() {
         * StartFailed { slot: 0, message: "no process left" }
         release: a
     "#]]);
-    expect!["* Released a\n"].assert_eq(&worker.at(0.1, Event::Released(Ok(vec![name("a")]))));
+    expect!["* Released a\n"].assert_eq(&worker.at(0.1, released(&["a"])));
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.later(1.0));
 }
 
@@ -754,9 +769,7 @@ fn the_first_signal_drains_and_the_second_gives_jobs_back() {
     // The server announces it before it replies.
     let lost = Event::Notice(name("b"));
     expect![""].assert_eq(&worker.at(13.0, lost));
-    worker
-        .at(13.1, Event::Released(Ok(vec![name("b")])))
-        .shows(expect![[r#"
+    worker.at(13.1, released(&["b"])).shows(expect![[r#"
         * Released b
         finish: Stopped { released: 1, left: 0 }
     "#]]);
@@ -799,8 +812,7 @@ fn a_slot_without_a_directory_ends_the_work_at_the_third_time() {
     for at in 1..=3 {
         worker.reply(f64::from(at) * 2.0, &["a"]);
         worker.at(f64::from(at) * 2.0, refused());
-        let released = Event::Released(Ok(vec![name("a")]));
-        let text = worker.at(f64::from(at) * 2.0, released);
+        let text = worker.at(f64::from(at) * 2.0, released(&["a"]));
         let ends = text.contains("finish: NoDirectory(\"it is a file\")");
         assert_eq!(ends, at == 3, "{text}");
         let next = worker.later(f64::from(at) * 2.0 + 1.0);
@@ -826,9 +838,7 @@ fn a_job_that_runs_again_when_its_earlier_lock_is_released_is_stopped() {
         start 0: a
     "#]]);
     // The released lock may have been the new one.
-    worker
-        .at(71.2, Event::Released(Ok(vec![name("a")])))
-        .shows(expect![[r#"
+    worker.at(71.2, released(&["a"])).shows(expect![[r#"
         SIGTERM 0
         * Released a
     "#]]);
@@ -849,9 +859,7 @@ fn a_job_whose_end_could_not_be_written_in_time_is_released() {
         turn: [] pop 1 from q:1
     "#]]);
     // That is said once.
-    worker
-        .at(71.0, Event::Released(Ok(vec![name("a")])))
-        .shows(expect![[r#"
+    worker.at(71.0, released(&["a"])).shows(expect![[r#"
         * ConnectionBack { after: 41.0, was_refused: false }
     "#]]);
 }
@@ -871,13 +879,7 @@ fn processes_that_stay_end_with_their_input() {
 
 #[test]
 fn a_drain_ends_when_a_pop_finds_nothing_and_nothing_runs() {
-    let config = MachineConfig {
-        limit: WorkLimit::Drain,
-        ..config(DispatchMode::Single, 2)
-    };
-    let mut worker = Worker::new(config, &[("q", 1)], QueueOrder::Ordered);
-    worker.act();
-    worker.reply(0.0, &["a"]);
+    let mut worker = Worker::with_limit(2, WorkLimit::Drain).with_jobs(&["a"]);
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.later(5.0));
     expect![""].assert_eq(&worker.reply(5.0, &[]));
     expect!["last turn: [a retry] pop 2 from q:2\n"].assert_eq(&worker.at(6.0, ended(0, 75)));
@@ -891,11 +893,7 @@ fn a_drain_ends_when_a_pop_finds_nothing_and_nothing_runs() {
 
 #[test]
 fn a_drain_waits_for_jobs_that_others_hold_back() {
-    let config = MachineConfig {
-        limit: WorkLimit::Drain,
-        ..config(DispatchMode::Single, 1)
-    };
-    let mut worker = Worker::new(config, &[("q", 1)], QueueOrder::Ordered);
+    let mut worker = Worker::with_limit(1, WorkLimit::Drain);
     expect!["last turn: [] pop 1 from q:1\n"].assert_eq(&worker.act());
     let held = FinishAndPopReply {
         has_rest: true,
@@ -931,40 +929,24 @@ fn a_worker_without_a_job_asks_again_when_the_next_one_is_due() {
 
 #[test]
 fn what_a_job_released_is_popped_as_soon_as_its_process_has_ended() {
-    let batch = config(DispatchMode::Batch(3), 1);
-    let mut worker = Worker::new(batch, &[("q", 1)], QueueOrder::Ordered);
+    let mut worker = Worker::batch(3);
     worker.act();
     // The queue has no more jobs: the next poll is due in 5 s.
     worker.reply(0.0, &["a"]);
-    let line = Event::Line {
-        slot: 0,
-        jid: Some(name("a")),
-        content: Ok(AnswerContent::Ending(EndingAction::Complete {
-            data: None,
-            next: None,
-        })),
-    };
     // The process has answered and still runs.
-    expect!["turn: [a complete] pop 0 from \n"].assert_eq(&worker.at(1.0, line));
+    expect!["turn: [a complete] pop 0 from \n"].assert_eq(&worker.at(1.0, answer("a")));
     worker.reply(1.0, &[]);
     expect!["turn: [] pop 3 from q:3\n"].assert_eq(&worker.at(1.1, ended(0, 0)));
 }
 
 #[test]
 fn a_count_limits_what_is_popped() {
-    let config = MachineConfig {
-        limit: WorkLimit::Count(1),
-        ..config(DispatchMode::Single, 4)
-    };
-    let mut worker = Worker::new(config, &[("q", 1)], QueueOrder::Ordered);
+    let mut worker = Worker::with_limit(4, WorkLimit::Count(1));
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.act());
     worker.reply(0.0, &["a"]);
     worker.at(1.0, ended(0, 1));
     let failed = FinishAndPopReply {
-        endings: vec![EndingOutcome::Done {
-            state: name("failed"),
-            remaining: None,
-        }],
+        endings: vec![done("failed")],
         ..FinishAndPopReply::default()
     };
     worker
@@ -982,16 +964,13 @@ fn a_turn_whose_reply_is_lost_is_settled_and_its_jobs_are_found() {
     worker.at(2.0, Event::FinishAndPop(Err(failure(true))));
     // The locks first.
     expect!["extend: a\n"].assert_eq(&worker.later(2.1));
-    let gone = Event::Extended(Ok(vec![LockExtensionOutcome::Lost]));
+    let gone = lock_is(LockExtensionOutcome::Lost);
     worker.at(3.0, gone).shows(expect![[r#"
         * ConnectionBack { after: 1.0, was_refused: false }
         recover: 1 endings, known a
     "#]]);
     let found = FinishAndPopReply {
-        endings: vec![EndingOutcome::Done {
-            state: name("complete"),
-            remaining: None,
-        }],
+        endings: vec![done("complete")],
         jobs: vec![PoppedJob {
             jid: name("b"),
             queue: name("q"),
@@ -1066,11 +1045,7 @@ fn progress_is_logged_at_most_once_in_ten_seconds() {
 
 #[test]
 fn a_batch_shares_one_exit_code_except_for_jobs_that_were_answered() {
-    let mut worker = Worker::new(
-        config(DispatchMode::Batch(3), 1),
-        &[("q", 1)],
-        QueueOrder::Ordered,
-    );
+    let mut worker = Worker::batch(3);
     expect!["turn: [] pop 3 from q:3\n"].assert_eq(&worker.act());
     worker.reply(0.0, &["a", "b", "c"]);
     expect![""].assert_eq(&worker.at(1.0, answer("b")));
@@ -1087,7 +1062,7 @@ fn limited(mode: DispatchMode, retry_on: &[&str]) -> Worker {
         retry_on: retry_on.iter().map(|word| word.parse().unwrap()).collect(),
         ..config(mode, 1)
     };
-    let mut worker = Worker::new(config, &[("q", 1)], QueueOrder::Ordered);
+    let mut worker = Worker::of(config);
     worker.act();
     worker
 }
@@ -1178,9 +1153,7 @@ fn completed_jobs_go_to_the_next_queue() {
         next: Some(name("ship")),
         ..config(DispatchMode::Single, 1)
     };
-    let mut worker = Worker::new(config, &[("q", 1)], QueueOrder::Ordered);
-    worker.act();
-    worker.reply(0.0, &["a"]);
+    let mut worker = Worker::of(config).with_jobs(&["a"]);
     expect!["turn: [a complete to ship] pop 1 from q:1\n"].assert_eq(&worker.at(1.0, ended(0, 0)));
 }
 
@@ -1189,7 +1162,7 @@ fn a_search_does_not_bring_a_lost_job_back_beside_its_process() {
     let mut worker = Worker::single(2).with_jobs(&["a"]);
     worker.at(1.0, Event::Put(None));
     worker.at(2.0, Event::Notice(name("a")));
-    worker.at(2.0, Event::Extended(Ok(vec![LockExtensionOutcome::Lost])));
+    worker.at(2.0, lock_is(LockExtensionOutcome::Lost));
     worker.at(2.1, Event::FinishAndPop(Err(failure(true))));
     // The process still ends.
     worker.later(2.2).shows(expect![[r#"
@@ -1224,10 +1197,7 @@ fn a_server_that_refuses_to_write_is_asked_less_and_less_often_and_reported_once
         let done = worker.act();
         for line in done.lines() {
             if line.starts_with("recover") {
-                worker.machine.handle_event(
-                    worker.now,
-                    Event::Recovered(Ok(FinishAndPopReply::default())),
-                );
+                worker.machine.handle_event(worker.now, nothing_found());
             } else if line.starts_with("turn") {
                 turns += 1;
                 let refused = Event::FinishAndPop(Err(refusal(false)));
@@ -1242,7 +1212,7 @@ fn a_server_that_refuses_to_write_is_asked_less_and_less_often_and_reported_once
     worker.later(20.0).shows(expect![[r#"
         recover: 0 endings, known 
     "#]]);
-    let found = Event::Recovered(Ok(FinishAndPopReply::default()));
+    let found = nothing_found();
     worker.at(20.0, found).shows(expect![[r#"
         turn: [] pop 1 from q:1
     "#]]);
@@ -1268,9 +1238,7 @@ fn a_worker_without_a_right_ends_before_its_first_job() {
 fn heartbeats_are_in_time_for_locks_that_became_shorter() {
     let mut options = config(DispatchMode::Single, 1);
     options.heartbeat = Some(20.0);
-    let mut worker = Worker::new(options, &[("q", 1)], QueueOrder::Ordered);
-    worker.act();
-    worker.reply(0.0, &["a"]);
+    let mut worker = Worker::of(options).with_jobs(&["a"]);
     expect!["extend: a\n"].assert_eq(&worker.later(20.0));
     worker.at(20.0, extended(&[26.0]));
     expect!["extend: a\n"].assert_eq(&worker.later(22.0));
@@ -1291,9 +1259,7 @@ fn locks_are_extended_while_turns_are_refused() {
                     extended_at.push(worker.now);
                     extended(&[worker.now + 60.0])
                 }
-                line if line.starts_with("recover") => {
-                    Event::Recovered(Ok(FinishAndPopReply::default()))
-                }
+                line if line.starts_with("recover") => nothing_found(),
                 line if line.starts_with("turn") => {
                     turns += 1;
                     Event::FinishAndPop(Err(refusal(true)))
@@ -1345,7 +1311,7 @@ fn a_worker_that_ends_while_turns_are_refused_gives_its_lost_jobs_back_first() {
     worker.later(5.0);
     worker.at(5.0, Event::FinishAndPop(Err(refusal(false))));
     worker.at(6.0, Event::Stop);
-    let found = Event::Recovered(Ok(FinishAndPopReply::default()));
+    let found = nothing_found();
     worker.at(6.0, found);
     worker.later(20.0).shows(expect![[r#"
         extend: a

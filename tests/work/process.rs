@@ -1,7 +1,7 @@
 //! The programs of `qless work`: real ones, mostly shell scripts.
 
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -25,6 +25,8 @@ use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, getpid, getrlimit, kill_process, setrlimit, test_kill_process,
 };
+
+use crate::support::text::Shows;
 
 /// No test waits longer than this.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -94,10 +96,16 @@ impl Programs {
             }
             seen = self.events.len();
             assert!(Instant::now() < deadline, "{:?}", self.events);
-            self.processes
-                .wait_for_events(Some(deadline), &mut self.events)
-                .unwrap();
+            self.wait(deadline);
         }
+    }
+
+    /// Waits for an event, but not beyond this time.
+    fn wait(&mut self, until: Instant) {
+        let waited = self
+            .processes
+            .wait_for_events(Some(until), &mut self.events);
+        waited.unwrap();
     }
 
     /// Waits until a line comes that is this one.
@@ -326,25 +334,18 @@ fn stdout_is_captured_up_to_a_limit() {
 #[test]
 fn hundreds_of_megabytes_of_output_need_little_memory() {
     let mut programs = Programs::new();
+    let script = "for to in 1 2 3; do head -c 250000000 /dev/zero >&$to; done";
     let launch = Launch {
         stdout: StdoutMode::Capture(1000),
-        ..sh(
-            "head -c 250000000 /dev/zero; head -c 250000000 /dev/zero >&2; \
-              head -c 250000000 /dev/zero >&3",
-        )
+        ..sh(script)
     };
     programs.launch(0, launch).unwrap();
     let before = resident_kib();
-    let mut most = 0;
-    let mut count = 0;
+    let (mut most, mut count) = (0, 0);
     let end = 'ended: loop {
-        let mut events = Vec::new();
-        programs
-            .processes
-            .wait_for_events(Some(Instant::now() + DEADLINE), &mut events)
-            .unwrap();
+        programs.wait(Instant::now() + DEADLINE);
         most = most.max(resident_kib());
-        for event in events {
+        for event in programs.events.drain(..) {
             match event {
                 ProcessEvent::Output { bytes, .. } => count += bytes.len(),
                 ProcessEvent::Ended { end, .. } => break 'ended end,
@@ -434,17 +435,6 @@ fn a_signal_reaches_the_whole_group() {
 }
 
 #[test]
-fn a_program_that_ignores_sigterm_is_killed_by_sigkill() {
-    let mut programs = Programs::new();
-    programs.start("trap 'echo no >&3' TERM; echo ready >&3; while :; do sleep 0.01; done");
-    programs.line("ready");
-    programs.processes.send_signal(0, Signal::TERM);
-    programs.line("no");
-    programs.processes.send_signal(0, Signal::KILL);
-    assert_eq!(programs.end().end.exit, ProcessExit::Signal("KILL"));
-}
-
-#[test]
 fn nothing_of_a_stopped_group_outlives_its_program() {
     let mut programs = Programs::new();
     let script = "trap 'exit 0' TERM; \
@@ -492,12 +482,8 @@ fn a_program_gets_no_descriptor_of_ours_but_that_for_answers() {
 fn programs_in_many_slots_run_at_the_same_time() {
     let mut programs = Programs::new();
     for slot in 0..20 {
-        programs
-            .launch(
-                slot,
-                sh(&format!("sleep 0.2; echo {slot} >&3; exit {slot}")),
-            )
-            .unwrap();
+        let script = format!("sleep 0.2; echo {slot} >&3; exit {slot}");
+        programs.launch(slot, sh(&script)).unwrap();
     }
     let begin = Instant::now();
     for slot in (0..20).rev() {
@@ -511,15 +497,10 @@ fn programs_in_many_slots_run_at_the_same_time() {
 #[test]
 fn a_wait_ends_at_its_time_by_a_call_and_by_a_signal() {
     let mut programs = Programs::with(0, &[Signal::TTIN.as_raw()]);
-    let mut events = Vec::new();
     let begin = Instant::now();
-    let until = begin + Duration::from_millis(50);
-    programs
-        .processes
-        .wait_for_events(Some(until), &mut events)
-        .unwrap();
+    programs.wait(begin + Duration::from_millis(50));
     assert!(begin.elapsed() >= Duration::from_millis(50));
-    assert_eq!(events, []);
+    assert_eq!(programs.events, []);
 
     let waker = programs.waker.clone();
     let thread = std::thread::spawn(move || {
@@ -528,39 +509,22 @@ fn a_wait_ends_at_its_time_by_a_call_and_by_a_signal() {
         waker.wake();
     });
     let late = Instant::now() + DEADLINE;
-    programs
-        .processes
-        .wait_for_events(Some(late), &mut events)
-        .unwrap();
+    programs.wait(late);
     thread.join().unwrap();
-    assert_eq!(events, [ProcessEvent::Woken]);
+    assert_eq!(programs.events, [ProcessEvent::Woken]);
 
     // The second call may have come after the first wait.
-    let soon = Instant::now() + Duration::from_millis(20);
-    programs
-        .processes
-        .wait_for_events(Some(soon), &mut events)
-        .unwrap();
-    events.clear();
+    programs.wait(Instant::now() + Duration::from_millis(20));
+    programs.events.clear();
     for _ in 0..2 {
         programs.waker.wake();
-        programs
-            .processes
-            .wait_for_events(Some(late), &mut events)
-            .unwrap();
-    }
-    assert_eq!(events, [ProcessEvent::Woken, ProcessEvent::Woken]);
-
-    events.clear();
-    for _ in 0..2 {
+        programs.wait(late);
         kill_process(getpid(), Signal::TTIN).unwrap();
-        programs
-            .processes
-            .wait_for_events(Some(late), &mut events)
-            .unwrap();
+        programs.wait(late);
     }
     let signal = ProcessEvent::Signal(Signal::TTIN.as_raw());
-    assert_eq!(events, [signal.clone(), signal]);
+    let both = [ProcessEvent::Woken, signal];
+    assert_eq!(programs.events, [both.clone(), both].concat());
 }
 
 /// The fault of a program that does not start.
@@ -623,18 +587,14 @@ fn a_directory_that_does_not_exist_is_named() {
 #[test]
 fn arguments_that_do_not_fit_are_the_fault_of_the_job() {
     let mut programs = Programs::new();
+    let long = "x".repeat(200_000);
+    let too_long = "the arguments and variables of the job are longer than the system allows";
     for (argument, message) in [
-        (
-            OsStr::from_bytes(b"a\0b").to_owned(),
-            "an argument or a variable of the job holds NUL",
-        ),
-        (
-            OsString::from("x".repeat(200_000)),
-            "the arguments and variables of the job are longer than the system allows",
-        ),
+        ("a\0b", "an argument or a variable of the job holds NUL"),
+        (&long, too_long),
     ] {
         let launch = Launch {
-            args: vec![argument],
+            args: vec![argument.into()],
             ..sh("")
         };
         let fault = programs.launch(0, launch).unwrap_err();
@@ -686,11 +646,7 @@ fn a_program_inherits_no_password() {
         return;
     }
     let output = again("a_program_inherits_no_password")
-        .env("QLESS_REDIS_PASSWORD", "marker")
-        .env("REDISCLI_AUTH", "marker")
-        .env("QLESS_SENTINEL_PASSWORD", "marker")
-        .env("QLESS_REDIS_URL", "redis://:marker@host/0")
-        .env("QLESS_OTHER_URL", "redis://user:marker@host/0")
+        .envs(SECRETS.map(|name| (name, "redis://:marker@host/0")))
         .env("QLESS_JID", "marker")
         .env("REDIS_URL", "redis://plain/0")
         .env("QLESS_PREFIX", "ql:")
@@ -761,24 +717,6 @@ fn a_system_without_free_descriptors_may_have_some_later() {
     assert!(output.status.success(), "{output:?}");
 }
 
-#[test]
-fn a_shared_directory_is_where_the_program_runs() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = fs::canonicalize(dir.path()).unwrap();
-    let directory = ProgramDirectory::Shared(path.clone());
-    let mut programs = Programs::new();
-    let launch = Launch {
-        directory: &directory,
-        ..sh("pwd -P; echo kept > file")
-    };
-    programs.launch(5, launch).unwrap();
-    assert_eq!(
-        programs.end_of(5).stdout,
-        format!("{}\n", path.to_str().unwrap())
-    );
-    assert_eq!(fs::read_to_string(path.join("file")).unwrap(), "kept\n");
-}
-
 /// Runs a shell script in the sandbox of a slot below `dir`.
 fn in_sandbox(dir: &Path, slot: usize, script: &str) -> Result<Left, StartFailure> {
     let directory = ProgramDirectory::Sandbox(dir.to_owned());
@@ -817,10 +755,8 @@ fn a_sandbox_is_a_directory_of_the_slot_and_empty_at_each_start() {
         outside.to_str().unwrap()
     );
     assert_eq!(in_sandbox(&root, 0, &litter).unwrap().stdout, "slot-1\n");
-    assert_eq!(
-        in_sandbox(&root, 6, "pwd").unwrap().end.exit,
-        ProcessExit::Code(0)
-    );
+    let other = in_sandbox(&root, 6, "pwd").unwrap();
+    assert_eq!(other.end.exit, ProcessExit::Code(0));
     assert!(
         root.join("slot-1/d/e/f/g").exists(),
         "it is kept until then"
@@ -829,11 +765,8 @@ fn a_sandbox_is_a_directory_of_the_slot_and_empty_at_each_start() {
     assert_eq!(in_sandbox(&root, 0, &closed).unwrap().stdout, "slot-1\n");
     assert_eq!(in_sandbox(&root, 0, "ls -A").unwrap().stdout, "");
     assert_eq!(fs::read_to_string(outside.join("precious")).unwrap(), "1");
-    let mode = fs::metadata(root.join("slot-1"))
-        .unwrap()
-        .permissions()
-        .mode();
-    assert_eq!(mode & 0o7777, 0o700);
+    let slot = fs::metadata(root.join("slot-1")).unwrap();
+    assert_eq!(slot.permissions().mode() & 0o7777, 0o700);
 }
 
 #[test]
@@ -878,10 +811,8 @@ fn a_sandbox_that_is_not_a_directory_is_refused() {
     let root = dir.path().to_str().unwrap();
     for slot in [0, 1] {
         let fault = in_sandbox(dir.path(), slot, "").unwrap_err();
-        let message = format!(
-            "cannot use the sandbox `{root}/slot-{}`: it is not a directory",
-            slot + 1
-        );
+        let slot = format!("{root}/slot-{}", slot + 1);
+        let message = format!("cannot use the sandbox `{slot}`: it is not a directory");
         assert_eq!(fault, StartFailure::Directory(message));
     }
     assert!(precious.join("file").exists());
@@ -903,10 +834,8 @@ fn the_system_directory_of_another_user_is_no_sandbox() {
         let StartFailure::Directory(message) = fault else {
             panic!("{fault:?}")
         };
-        assert!(
-            message.ends_with(": it belongs to another user"),
-            "{message}"
-        );
+        let why = ": it belongs to another user";
+        assert!(message.ends_with(why), "{message}");
         assert!(slot.join("file").exists());
     } else {
         let fault = in_sandbox(Path::new("/no-such-directory"), 0, "").unwrap_err();
@@ -986,11 +915,8 @@ fn placeholders_become_values_and_stay_one_argument() {
         ("awk '{print $1}'", "awk '{print $1}'"),
         ("", ""),
     ] {
-        assert_eq!(
-            filled(&[argument], &job()),
-            Ok(vec![value.to_owned()]),
-            "{argument}"
-        );
+        let filled = filled(&[argument], &job()).unwrap();
+        assert_eq!(filled, [value], "{argument}");
     }
 }
 
@@ -998,46 +924,29 @@ fn placeholders_become_values_and_stay_one_argument() {
 fn a_value_that_cannot_be_an_argument_is_refused() {
     let mut long = job();
     long.data = format!("{{\"long\":\"{}\"}}", "x".repeat(131_072)).into_bytes();
-    let dash = "begins with `-`, as an option does, and there is no `--` before it";
-    for (arguments, job, why) in [
-        (
-            &["{data.none}"][..],
-            &job(),
-            "`{data.none}` cannot be replaced: the job's data has no such value",
-        ),
-        (
-            &["{data.to.x}"],
-            &job(),
-            "`{data.to.x}` cannot be replaced: the job's data has no such value",
-        ),
-        (
-            &["{data.nul}"],
-            &job(),
-            "`{data.nul}` cannot be an argument: it holds NUL",
-        ),
-        (
-            &["a", "{data.dash}"],
-            &job(),
-            &format!("`{{data.dash}}` cannot be an argument: it {dash}"),
-        ),
-        (
-            &["{data.empty}-x"],
-            &job(),
-            &format!("`{{data.empty}}` cannot be an argument: it {dash}"),
-        ),
-        (
-            &["{data.dash}", "--"],
-            &job(),
-            &format!("`{{data.dash}}` cannot be an argument: it {dash}"),
-        ),
-        (
-            &["{data.long}"],
-            &long,
-            "`{data.long}` cannot be an argument: it would be longer than 128 KiB",
-        ),
+    let mut refusals = String::new();
+    for (line, job) in [
+        ("{data.none}", &job()),
+        ("{data.to.x}", &job()),
+        ("{data.nul}", &job()),
+        ("a {data.dash}", &job()),
+        ("{data.empty}-x", &job()),
+        ("{data.dash} --", &job()),
+        ("{data.long}", &long),
     ] {
-        assert_eq!(filled(arguments, job), Err(why.to_owned()));
+        let arguments: Vec<&str> = line.split(' ').collect();
+        let why = filled(&arguments, job).unwrap_err();
+        refusals += &format!("{line}: {why}\n");
     }
+    refusals.shows(expect![[r#"
+        {data.none}: `{data.none}` cannot be replaced: the job's data has no such value
+        {data.to.x}: `{data.to.x}` cannot be replaced: the job's data has no such value
+        {data.nul}: `{data.nul}` cannot be an argument: it holds NUL
+        a {data.dash}: `{data.dash}` cannot be an argument: it begins with `-`, as an option does, and there is no `--` before it
+        {data.empty}-x: `{data.empty}` cannot be an argument: it begins with `-`, as an option does, and there is no `--` before it
+        {data.dash} --: `{data.dash}` cannot be an argument: it begins with `-`, as an option does, and there is no `--` before it
+        {data.long}: `{data.long}` cannot be an argument: it would be longer than 128 KiB
+    "#]]);
     let after = ["rm", "--", "{data.dash}"];
     assert_eq!(filled(&after, &job()).unwrap()[2], "-rf");
     let allowed = ArgTemplate::parse(["{data.dash}"], true).unwrap();
@@ -1061,20 +970,13 @@ fn a_longest_argument_and_its_neighbor_are_what_the_system_allows() {
 
 #[test]
 fn a_path_that_cannot_be_read_is_refused_before_any_job() {
+    let parse = |argument| ArgTemplate::parse(["a", argument], false);
     for argument in ["{data.}", "x{data.a..b}", "{data./~2}"] {
-        let error = ArgTemplate::parse([argument], false).unwrap_err();
+        let error = parse(argument).unwrap_err();
         assert!(error.message().contains("after `data.`"), "{argument}");
     }
-    assert!(
-        ArgTemplate::parse(["a", "{jid}"], false)
-            .unwrap()
-            .has_placeholders()
-    );
-    assert!(
-        !ArgTemplate::parse(["a", "{x}"], false)
-            .unwrap()
-            .has_placeholders()
-    );
+    assert!(parse("{jid}").unwrap().has_placeholders());
+    assert!(!parse("{x}").unwrap().has_placeholders());
 }
 
 #[test]
@@ -1097,7 +999,7 @@ fn a_program_knows_its_job_by_variables() {
               do eval \"echo $name = \\$QLESS_$name\"; done; echo \"$QLESS_TAGS\"",
         )
     });
-    expect![[r#"
+    left.stdout.shows(expect![[r#"
         JID = 9f31c0
         QUEUE = out going
         KLASS = Mail
@@ -1109,8 +1011,7 @@ fn a_program_knows_its_job_by_variables() {
         RESULT_FD = 3
         vip
         a b,c
-    "#]]
-    .assert_eq(&left.stdout);
+    "#]]);
 }
 
 #[test]
