@@ -635,6 +635,19 @@ fn jobs_that_a_recycled_process_has_not_read_are_given_back() {
 }
 
 #[test]
+fn the_unread_line_of_a_recycled_process_may_be_about_a_lost_job() {
+    let mut worker = Worker::persistent(3).with_jobs(&["a", "b", "c"]);
+    worker.at(1.0, Event::Notice(name("a")));
+    worker.at(1.0, lock_is(LockExtensionOutcome::Lost));
+    worker.at(1.1, answer("a"));
+    worker.at(1.2, answer("b"));
+    let did = worker.at(2.0, ended_by(0, ProcessExit::Code(0), 1));
+    did.shows(expect![[r#"
+        * Restart { slot: 0, exit: Code(0), was_mute: false, wait: 0.0 }
+    "#]]);
+}
+
+#[test]
 fn a_process_that_dies_at_once_is_started_again_ever_later() {
     let mut worker = Worker::persistent(1);
     worker.act();
