@@ -17,8 +17,8 @@ UNITS = $(DESTDIR)$(PREFIX)/lib/systemd/system
 # The commit that `qless version` prints.
 export QLESS_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 
-# Many tests wait: for a timeout, a rate, a lost reply. Three threads per core keep the cores busy.
-export RUST_TEST_THREADS ?= $(shell echo $$((3 * $$(getconf _NPROCESSORS_ONLN))))
+# Many tests wait: for a timeout, a rate, a lost reply. Four threads per core keep the cores busy.
+export RUST_TEST_THREADS ?= $(shell echo $$((4 * $$(getconf _NPROCESSORS_ONLN))))
 
 # The server program, found or installed when a recipe needs it.
 WITH_REDIS = server=$$(scripts/redis.sh) && REDIS_SERVER="$$server" QLESS_REDIS_SERVER="$$server"

@@ -280,22 +280,17 @@ fn saved_jobs_that_import_refuses_are_named() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("c.ndjson");
     redis.send(&["HSET", "ql:j:x", "data", "{broken"]);
-    redis.send(&["HSET", "ql:j:c", "data", " false"]);
+    redis.send(&["HSET", "ql:j:c", "data", "false"]);
     let cancel = format!("cancel x c --yes --save {}", file.display());
     redis.at(10).run(&cancel).shows(expect![[r#"
         x
         c
         --- stderr
         2 cancelled
-        note: 2 saved jobs have data that `import` refuses: `x` and `c`
+        note: 2 saved jobs have data that `import` refuses: `x`, `c`
     "#]]);
     let text = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(
-        &file,
-        text.replace("\"data\": false", "\"data\":{}")
-            .replace("\"data\":false", "\"data\":{}"),
-    )
-    .unwrap();
+    std::fs::write(&file, text.replace("\"data\":false", "\"data\":{}")).unwrap();
     let import = format!("import {} --yes", file.display());
     redis.at(11).run(&import).shows(expect![[r#"
         --- stderr

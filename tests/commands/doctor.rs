@@ -598,7 +598,7 @@ fn a_prefix_without_queues_and_a_set_time_are_warnings() {
 
 #[test]
 fn scripts_of_others_are_counted_and_keys_of_a_wrong_type_named() {
-    let redis = Redis::start();
+    let redis = Redis::without_scripts();
     redis.checks(expect![[r#"
         > SCRIPT LOAD 'return 1'
         scripts: ok | 1 other script is cached: of other clients, or of other versions and prefixes of `qless` | –

@@ -55,6 +55,11 @@ fn pool() -> MutexGuard<'static, Pool> {
 impl Redis {
     /// Starts a server and waits until it replies, or takes an emptied one that another test has had.
     pub fn start() -> Redis {
+        Redis::reused_or_new(&[], true).expect("redis-server ended")
+    }
+
+    /// Starts a server that has no scripts of earlier tests.
+    pub fn without_scripts() -> Redis {
         Redis::with(&[])
     }
 
@@ -65,7 +70,10 @@ impl Redis {
 
     /// Starts one. The result is `None` if it ends immediately, as when its port is taken.
     pub fn try_with(options: &[&str]) -> Option<Redis> {
-        let is_reusable = options.is_empty();
+        Redis::reused_or_new(options, false)
+    }
+
+    fn reused_or_new(options: &[&str], is_reusable: bool) -> Option<Redis> {
         let idle = {
             let mut pool = pool();
             pool.in_use += 1;

@@ -642,8 +642,9 @@ fn the_unread_line_of_a_recycled_process_may_be_about_a_lost_job() {
     worker.at(1.1, answer("a"));
     worker.at(1.2, answer("b"));
     let did = worker.at(2.0, ended_by(0, ProcessExit::Code(0), 1));
-    did.shows(expect![[r#"
+    (did + &worker.reply(2.1, &[])).shows(expect![[r#"
         * Restart { slot: 0, exit: Code(0), was_mute: false, wait: 0.0 }
+        turn: [b complete, c fail in exit-0] pop 3 from q:3
     "#]]);
 }
 
