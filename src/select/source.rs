@@ -46,7 +46,7 @@ impl SearchedJidSet {
         }
     }
 
-    /// A set without an index, of which not every member need match.
+    /// A set without an index. Its members need not all match.
     fn without_index(reader: Option<JidReader>) -> SearchedJidSet {
         SearchedJidSet {
             index: None,

@@ -234,7 +234,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Queues a job of which the scan has to read further keys, before it knows whether the job is a candidate.
+    /// Queues a job whose further keys decide whether it is a candidate. The scan reads them later.
     pub(super) fn queue_extra_reads(&mut self, job: ScannedJob) {
         self.pipeline.open_jobs.push(job);
     }

@@ -25,8 +25,8 @@ const READS_PER_ROUND_TRIP: usize = 10;
 /// The number of jobs whose marks are read in one round trip.
 const JOBS_PER_READ: usize = 2000;
 
-/// Splits failed jobs of a group by whether the core has to search the failure lists for them: those at the location
-/// [`ItemKind::Failed`], and those that are in no list, each with its mark, at [`ItemKind::Unlisted`]. Reads the marks,
+/// Splits the failed jobs of a group in two. For the jobs at the location [`ItemKind::Failed`], the core has to search
+/// the failure lists. The jobs at [`ItemKind::Unlisted`] are in no list, and each comes with its mark. Reads the marks,
 /// then all failure lists, and calls `pace` with the numbers of jobs and entries read. If the lists are short, leaves all
 /// jobs to the core instead.
 pub(crate) fn split_failed_jobs(

@@ -234,7 +234,7 @@ impl FindingsAndRepairQueue {
             }
             return true;
         }
-        // Whether the finding is new cannot be told any more: its count becomes `at least`.
+        // The finding may have been counted already, so the count becomes `at least`.
         let mut first = true;
         for found in self.findings_with_id(finding.id) {
             found.at_least = true;

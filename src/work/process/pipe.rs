@@ -28,7 +28,7 @@ pub(super) struct InputPipe {
     written: usize,
     /// The lengths of the last lines that were queued, to find how many lines the program has not read completely.
     sent: VecDeque<usize>,
-    /// The number of lines that a program which closed its stdin had not read completely, with those that came later.
+    /// If the program has closed its stdin, the number of lines that it had not read completely, later lines included.
     left_unread: usize,
     closes: bool,
 }
