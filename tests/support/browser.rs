@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,27 +22,45 @@ pub fn finder() -> Command {
     Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/browser.sh"))
 }
 
-/// A page of a browser of its own.
+/// A page of a browser, which has cookies, storage and tabs of its own. A start takes a second of the processor, so the
+/// browser serves a later test unless the test has failed.
 pub struct Browser {
+    /// A value until it is dropped.
+    process: Option<BrowserProcess>,
+    /// What the page shares with no other.
+    context: Value,
+    session: Option<String>,
+    /// What the page has told meanwhile.
+    events: Vec<Value>,
+}
+
+/// It is killed on drop.
+struct BrowserProcess {
     child: Child,
     to: File,
     from: Receiver<Vec<u8>>,
-    session: Option<String>,
     calls: u64,
-    /// What the page has told meanwhile.
-    events: Vec<Value>,
     _home: TempDir,
 }
 
-impl Browser {
-    /// Starts a browser. `None`, and a line on stderr, if none is installed.
-    pub fn start_or_skip() -> Option<Browser> {
-        let found = RunOutput::of(&mut finder());
-        if found.code() != 0 {
-            eprintln!("skipped: {}", found.stderr());
-            return None;
-        }
-        let program = found.stdout().trim_end().to_owned();
+/// The browsers that wait for a later test.
+#[derive(Default)]
+struct Pool {
+    /// The number of browsers that tests have.
+    in_use: usize,
+    idle: Vec<BrowserProcess>,
+}
+
+fn pool() -> MutexGuard<'static, Pool> {
+    static POOL: Mutex<Pool> = Mutex::new(Pool {
+        in_use: 0,
+        idle: Vec::new(),
+    });
+    POOL.lock().unwrap()
+}
+
+impl BrowserProcess {
+    fn start(program: &str) -> BrowserProcess {
         let home = tempfile::tempdir().unwrap();
         let pipe = |name: &str| {
             let path = home.path().join(name);
@@ -58,13 +77,7 @@ impl Browser {
         let child = Command::new("sh")
             .arg("-c")
             .arg("exec \"$@\" 3<\"$COMMANDS\" 4>\"$ANSWERS\"")
-            .args([
-                "sh",
-                &program,
-                "--headless",
-                "--no-sandbox",
-                "--disable-gpu",
-            ])
+            .args(["sh", program, "--headless", "--no-sandbox", "--disable-gpu"])
             .args([
                 "--disable-dev-shm-usage",
                 "--no-first-run",
@@ -85,16 +98,48 @@ impl Browser {
             .unwrap();
         let to = OpenOptions::new().write(true).open(&commands).unwrap();
         let from = messages(File::open(&answers).unwrap());
-        let mut browser = Browser {
+        BrowserProcess {
             child,
             to,
             from,
-            session: None,
             calls: 0,
-            events: Vec::new(),
             _home: home,
+        }
+    }
+}
+
+impl Drop for BrowserProcess {
+    fn drop(&mut self) {
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+}
+
+impl Browser {
+    /// Opens an empty page. `None`, and a line on stderr, if no browser is installed.
+    pub fn start_or_skip() -> Option<Browser> {
+        let found = RunOutput::of(&mut finder());
+        if found.code() != 0 {
+            eprintln!("skipped: {}", found.stderr());
+            return None;
+        }
+        let idle = {
+            let mut pool = pool();
+            pool.in_use += 1;
+            pool.idle.pop()
         };
-        let target = browser.call("Target.createTarget", json!({"url": "about:blank"}));
+        let process = idle.unwrap_or_else(|| BrowserProcess::start(found.stdout().trim_end()));
+        let mut browser = Browser {
+            process: Some(process),
+            context: Value::Null,
+            session: None,
+            events: Vec::new(),
+        };
+        browser.context =
+            browser.call("Target.createBrowserContext", json!({}))["browserContextId"].take();
+        let page =
+            json!({"url": "about:blank", "browserContextId": browser.context, "newWindow": true});
+        let target = browser.call("Target.createTarget", page);
         let target = json!({"targetId": target["targetId"], "flatten": true});
         let attached = browser.call("Target.attachToTarget", target);
         browser.session = Some(attached["sessionId"].as_str().unwrap().to_owned());
@@ -106,15 +151,16 @@ impl Browser {
 
     /// Calls a method of the protocol, and returns its result.
     pub fn call(&mut self, method: &str, params: Value) -> Value {
-        self.calls += 1;
-        let id = self.calls;
+        let process = self.process.as_mut().unwrap();
+        process.calls += 1;
+        let id = process.calls;
         let mut call = json!({"id": id, "method": method, "params": params});
         if let Some(session) = &self.session {
             call["sessionId"] = json!(session);
         }
         let mut bytes = call.to_string().into_bytes();
         bytes.push(0);
-        self.to.write_all(&bytes).unwrap();
+        process.to.write_all(&bytes).unwrap();
         let deadline = Instant::now() + PATIENCE;
         loop {
             let message = self.receive(deadline, method);
@@ -129,7 +175,7 @@ impl Browser {
     /// The next message. A page that goes on telling other things is not waited for longer than a silent one.
     fn receive(&self, deadline: Instant, meant: &str) -> Value {
         let left = deadline.saturating_duration_since(Instant::now());
-        match self.from.recv_timeout(left) {
+        match self.process.as_ref().unwrap().from.recv_timeout(left) {
             Ok(message) => serde_json::from_slice(&message).unwrap(),
             Err(RecvTimeoutError::Timeout) => panic!("{meant}: not told in {PATIENCE:?}"),
             Err(RecvTimeoutError::Disconnected) => panic!("{meant}: the browser has ended"),
@@ -309,8 +355,21 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        _ = self.child.kill();
-        _ = self.child.wait();
+        let is_reusable = !thread::panicking();
+        if is_reusable {
+            self.session = None;
+            let context = json!({"browserContextId": self.context});
+            self.call("Target.disposeBrowserContext", context);
+        }
+        let mut process = self.process.take();
+        let mut pool = pool();
+        if is_reusable {
+            pool.idle.extend(process.take());
+        }
+        pool.in_use -= 1;
+        let unused = (pool.in_use == 0).then(|| std::mem::take(&mut pool.idle));
+        drop(pool);
+        drop((process, unused));
     }
 }
 
