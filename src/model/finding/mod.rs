@@ -369,7 +369,7 @@ pub enum KnownCause {
     ReferenceClient(&'static str),
 }
 
-/// A kind of finding: one row of the table of findings, with a value in every column.
+/// A kind of finding: one row of the table of findings.
 #[derive(Clone, Copy, Debug)]
 pub struct FindingKind {
     pub id: FindingId,
