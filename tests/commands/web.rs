@@ -896,6 +896,25 @@ fn a_life_and_a_story_tell_each_thing_once_with_its_cause() {
 }
 
 #[test]
+fn the_first_page_shows_a_worker_that_lost_its_job_before_more_recent_ones() {
+    let redis = Redis::start();
+    redis.ok(1000, "put mail K --jid a");
+    redis.ok(1000, "pop mail --worker lost");
+    for number in 10..30 {
+        let pop = format!("pop images --worker w{number}");
+        redis.at(2000).run(&pop).exits(4);
+    }
+    let page = Web::with(&redis.at(2010), &redis, "").page("/");
+    let (_, table) = page.split_once("<table class=\"workers\"").unwrap();
+    let links = Regex::new("href=\"[^\"]*workers/([^\"/?]+)").unwrap();
+    let shown: Vec<&str> = links
+        .captures_iter(table)
+        .map(|link| link.extract::<1>().1[0])
+        .collect();
+    expect!["lost w10 w11 w12 w13 w14 w15 w16 w17 w18 w19 w20"].assert_eq(&shown.join(" "));
+}
+
+#[test]
 fn the_axis_of_a_chart_has_times_of_the_wanted_form() {
     let redis = Redis::start();
     redis.qless().run("put mail K {}").ok();
