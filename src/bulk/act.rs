@@ -1,10 +1,12 @@
 //! The loop of a bulk action: slices, pace, progress, signals, and the report at the end.
 
-use super::pace::Pace;
+use super::outcome::add_missing_outcomes;
+use super::pace::{Pace, interrupted_error};
 use super::restart::RestartWatch;
 use super::tally::BulkTally;
-use super::{BulkPlan, JobOutcome, SLICE, SliceOutcome};
+use super::{BulkPlan, JobOutcome, SLICE};
 use crate::clock::moment::Moment;
+use crate::consent::Consent;
 use crate::core::call::{Core, blocks_writes};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
@@ -14,14 +16,22 @@ use crate::model::job_snapshot::JobSnapshot;
 use crate::session::Session;
 
 impl BulkPlan {
-    /// Changes the jobs of the plan slice by slice, or only lists them in a dry run, and reports the outcomes. Asks no
-    /// question: the caller has asked with [`BulkPlan::ask_consent_or_print_plan`]. `change` makes the calls for the
-    /// jobs of a slice, which get the note in their histories. It returns the outcome of each job, and of the
-    /// dependents that were changed with them. Before each slice, its time is read again, and signals are checked.
+    /// Changes the jobs of the plan slice by slice and reports the outcomes. Without consent, as in a dry run, only lists
+    /// the jobs: see [`BulkPlan::ask_consent_or_print_plan`]. `change` makes the calls for the jobs of a slice, which
+    /// get the note in their histories. It adds the outcome of each job, and of the dependents that were changed with
+    /// them. An error stops the action, and becomes the outcome of each job of the slice that has none. Before each
+    /// slice, its time is read again, and signals are checked.
     pub(crate) fn change_in_slices(
         mut self,
         session: &mut Session,
-        change: impl FnMut(&mut Core, Moment, &[u8], &[JobSnapshot]) -> SliceOutcome,
+        consent: Option<Consent>,
+        change: impl FnMut(
+            &mut Core,
+            Moment,
+            &[u8],
+            &[JobSnapshot],
+            &mut Vec<JobOutcome>,
+        ) -> Result<(), Error>,
     ) -> Result<Exit, Error> {
         self.refuse_single_excluded()?;
         let matched = self.already_done.len() + self.excluded.len() + self.jobs.len();
@@ -41,7 +51,7 @@ impl BulkPlan {
         for outcome in std::mem::take(&mut self.already_done) {
             tally.count_and_write_if_listed(&mut session.ui, outcome)?;
         }
-        if self.is_dry_run() {
+        if consent.is_none() {
             for outcome in self.excluded {
                 tally.count_and_write_if_listed(&mut session.ui, outcome)?;
             }
@@ -50,7 +60,10 @@ impl BulkPlan {
                 tally.count_and_write_if_listed(&mut session.ui, outcome)?;
             }
             for job in &self.cascaded_dependents {
-                let outcome = JobOutcome::planned(job).mark_cascaded();
+                let outcome = JobOutcome {
+                    cascaded: true,
+                    ..JobOutcome::planned(job)
+                };
                 tally.count_and_write_if_listed(&mut session.ui, outcome)?;
             }
             return tally.write_totals(&mut session.ui, not_tried, None);
@@ -97,7 +110,13 @@ impl BulkPlan {
         tally: &mut BulkTally,
         not_tried: usize,
         session: &mut Session,
-        mut change: impl FnMut(&mut Core, Moment, &[u8], &[JobSnapshot]) -> SliceOutcome,
+        mut change: impl FnMut(
+            &mut Core,
+            Moment,
+            &[u8],
+            &[JobSnapshot],
+            &mut Vec<JobOutcome>,
+        ) -> Result<(), Error>,
     ) -> Result<(usize, Option<Error>), Error> {
         let is_one_jid = self.is_for_one_jid();
         let matched = self.jobs.len() + not_tried;
@@ -116,7 +135,9 @@ impl BulkPlan {
         for slice in self.jobs.chunks(size) {
             pace.wait_before_slice(slice.len(), &interrupt);
             if let Some(kind) = interrupt.error_kind_of_received_signal() {
-                stopped_by = Some(interrupt_error(kind, matched, remaining, session));
+                let options = session.ui.render_options();
+                let error = interrupted_error(kind, matched - remaining, matched, options);
+                stopped_by = Some(error.hint(resume_hint(remaining, session)));
                 break;
             }
             // The report file lists the jobs before they are changed, so that a crash hides no change.
@@ -127,20 +148,20 @@ impl BulkPlan {
             remaining -= slice.len();
             let core = session.core()?;
             let now = core.now();
-            let mut changed = change(core, now, &self.note, slice);
-            stopped_by = changed.stopped_by.take();
+            let mut outcomes = Vec::with_capacity(slice.len());
+            stopped_by = change(core, now, &self.note, slice, &mut outcomes).err();
             if let Some(error) = &stopped_by {
-                changed.add_missing_outcomes(slice, error);
+                add_missing_outcomes(&mut outcomes, slice, error);
             }
             if let (true, Some(error)) = (is_one_jid, &stopped_by) {
-                for outcome in &changed.outcomes {
+                for outcome in &outcomes {
                     tally.add_to_ledger(outcome)?;
                 }
                 tally.flush_ledger()?;
                 return Err(error.clone());
             }
             let mut failed = false;
-            for outcome in changed.outcomes {
+            for outcome in outcomes {
                 let result = outcome.result;
                 failed |= result == ItemResult::Failed;
                 if outcome.code == OutcomeCode::Gone && !outcome.cascaded {
@@ -205,14 +226,6 @@ impl BulkPlan {
         });
         Ok((remaining, stopped_by))
     }
-}
-
-fn interrupt_error(kind: Kind, matched: usize, remaining: usize, session: &Session) -> Error {
-    let render_options = session.ui.render_options();
-    let count = |number: usize| render_options.count(number as u64);
-    let (done, all) = (count(matched - remaining), count(matched));
-    Error::new(kind, format!("interrupted after {done} of {all}"))
-        .hint(resume_hint(remaining, session))
 }
 
 /// How to continue. `--limit` counts from 0 again, so the printed command has the number of remaining jobs.

@@ -1,7 +1,7 @@
 //! Burying: jobs that have not started become failed.
 
 use super::order;
-use super::{BulkPlan, JobOutcome, SliceOutcome};
+use super::{BulkPlan, JobOutcome, add_outcomes_of_replies};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{OutcomeCode, OutcomeDetail, Verb};
@@ -44,11 +44,11 @@ pub(crate) fn bury_jobs(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let effects = format!("\n  their group becomes `{}`\n", why.group);
-    plan.ask_consent_or_print_plan(session, &effects)?;
+    let consent = plan.ask_consent_or_print_plan(session, &effects)?;
     plan.jobs = order::last_of_lane_first(plan.jobs, session.now(), session)?;
-    plan.change_in_slices(session, |core, now, note, jobs| {
+    plan.change_in_slices(session, consent, |core, now, note, jobs, outcomes| {
         let replies = core.bury(now, note, jobs, why);
-        SliceOutcome::from_replies(jobs, replies, |job, ()| {
+        add_outcomes_of_replies(outcomes, jobs, replies, |job, ()| {
             JobOutcome::done(&job.jid)
                 .with_state_after("failed")
                 .with_raw_reply(job.jid.as_bytes())

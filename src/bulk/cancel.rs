@@ -8,7 +8,7 @@ use super::order::{Edges, dependents_first};
 use super::plan::TargetSource;
 use super::running::RunningJobs;
 use super::save::{CancelSaveFile, add_and_count_dependents};
-use super::{BulkPlan, JobOutcome, SliceOutcome};
+use super::{BulkPlan, JobOutcome};
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
 use crate::core::api::guard::{DependentsPolicy, GuardReply};
@@ -78,26 +78,23 @@ pub(crate) fn cancel_jobs(
     let running = std::mem::take(&mut plan.running);
     let named: HashSet<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
     let mut cascaded: HashSet<Name> = HashSet::new();
-    plan.change_in_slices(session, |core, now, _, jobs| {
-        let mut outcomes: Vec<JobOutcome> = Vec::with_capacity(jobs.len());
+    plan.change_in_slices(session, Some(consent), |core, now, _, jobs, outcomes| {
         let mut rest: Vec<&JobSnapshot> = jobs.iter().collect();
         loop {
             rest.retain(|job| !cascaded.contains(&job.jid));
             if rest.is_empty() {
-                return Ok(outcomes).into();
+                return Ok(());
             }
-            let replies = match core.cancel_jobs_up_to_call_limit(now, dependents, &rest, consent) {
-                Ok(replies) => replies,
-                Err(error) => return SliceOutcome::stopped_after(outcomes, error),
-            };
+            let replies = core.cancel_jobs_up_to_call_limit(now, dependents, &rest, consent)?;
             let tried: Vec<&JobSnapshot> = rest.drain(..replies.len()).collect();
             let in_call: HashSet<&Name> = tried.iter().map(|job| &job.jid).collect();
-            for (job, reply) in tried.iter().zip(&replies) {
-                outcomes.push(cancel_outcome(job, reply, &running));
-                if (dependents, reply.code) != (DependentsPolicy::Cancel, OutcomeCode::Ok) {
-                    continue;
-                }
-                let deleted = reply.done.clone().unwrap_or_else(|| {
+            for (job, reply) in tried.iter().zip(replies) {
+                outcomes.push(cancel_outcome(job, &reply, &running));
+                let deleted = match reply {
+                    GuardReply::Done(deleted) if dependents == DependentsPolicy::Cancel => deleted,
+                    _ => continue,
+                };
+                let deleted = deleted.unwrap_or_else(|| {
                     // The reply that names the deleted dependents was lost, so the dependents that are
                     // missing now count as deleted.
                     keep_missing_jids(core, now, dependents_at_any_depth(&edges, &job.jid))
@@ -142,22 +139,16 @@ fn save_and_cancel(
         dependents => dependents,
     };
     save.ledger.write_head_or_note_server_restart(session)?;
-    let exit = plan.change_in_slices(session, |core, now, _, jobs| {
+    let exit = plan.change_in_slices(session, Some(consent), |core, now, _, jobs, outcomes| {
         let jobs: Vec<&JobSnapshot> = jobs.iter().collect();
-        let (mut saved, mut outcomes) = match save.write_unchanged_jobs(core, now, &jobs) {
-            Ok(saved) => saved,
-            Err(error) => return Err(error).into(),
-        };
+        let (mut saved, unsaved) = save.write_unchanged_jobs(core, now, &jobs)?;
+        outcomes.extend(unsaved);
         while !saved.is_empty() {
-            let replies = match core.cancel_jobs_up_to_call_limit(now, dependents, &saved, consent)
-            {
-                Ok(replies) => replies,
-                Err(error) => return SliceOutcome::stopped_after(outcomes, error),
-            };
+            let replies = core.cancel_jobs_up_to_call_limit(now, dependents, &saved, consent)?;
             let tried = saved.drain(..replies.len()).zip(&replies);
             outcomes.extend(tried.map(|(job, reply)| cancel_outcome(job, reply, &running)));
         }
-        Ok(outcomes).into()
+        Ok(())
     });
     save.note_unimportable_jobs(session);
     exit
@@ -192,16 +183,20 @@ fn cancel_outcome<D>(
     reply: &GuardReply<D>,
     running: &RunningJobs,
 ) -> JobOutcome {
-    let outcome = match reply.code {
-        OutcomeCode::Ok => {
-            running.add_run_details(JobOutcome::done(&job.jid).with_raw_reply(job.jid.as_bytes()))
+    let refusal = match reply {
+        GuardReply::Done(_) => {
+            let outcome = JobOutcome::done(&job.jid).with_raw_reply(job.jid.as_bytes());
+            return running.add_run_details(outcome).with_snapshot(job);
         }
-        OutcomeCode::HasDependents => refused_by_dependents(job, reply.detail_names()),
-        OutcomeCode::Invalid if reply.core_refusal_text().ends_with(" below") => {
-            JobOutcome::from_refusing_reply(job, reply)
+        GuardReply::Refused(refusal) => refusal,
+    };
+    let outcome = match refusal.code {
+        OutcomeCode::HasDependents => refused_by_dependents(job, refusal.detail_names()),
+        OutcomeCode::Invalid if refusal.core_refusal_text().ends_with(" below") => {
+            JobOutcome::from_guard_refusal(job, refusal)
                 .hint("`--save FILE` cancels so many in several calls, from the leaves of the tree")
         }
-        _ => JobOutcome::from_refusing_reply(job, reply),
+        _ => JobOutcome::from_guard_refusal(job, refusal),
     };
     outcome.with_snapshot(job)
 }
@@ -299,7 +294,7 @@ fn confirm_cancel(
         TargetSource::Selector => true,
     };
     if count == 0 || !asks {
-        return Ok(session.ui.grant_consent_for_named_job());
+        return Ok(session.ui.consent_without_question());
     }
     let what = describe_cancel(plan, count, below, affected, session)?;
     let details = |options: &RenderOptions| plan.question_table_and_effects(options, "");
@@ -366,5 +361,5 @@ fn show_cancel_dry_run(
             plan.question_table_and_effects(options, "")
         });
     }
-    plan.change_in_slices(session, |_, _, _, _| SliceOutcome::default())
+    plan.change_in_slices(session, None, |_, _, _, _, _| Ok(()))
 }

@@ -1,8 +1,9 @@
 //! Changes of many jobs, in these steps: list, plan, confirm, change, report.
 //!
 //! A command reads its jobs and makes a [`BulkPlan`] of those that it may change. A job that it may not change is
-//! an error if only one job was named, else an item of the report. [`BulkPlan::change_in_slices`] changes up to
-//! [`SLICE`] jobs at a time. It leaves a job as it is if the job has changed since the command read it.
+//! an error if only one job was named, else an item of the report. [`BulkPlan::ask_consent_or_print_plan`] gives the
+//! consent that [`BulkPlan::change_in_slices`] requires. That changes up to [`SLICE`] jobs at a time, and leaves a job as
+//! it is if the job has changed since the command read it.
 
 mod act;
 pub(crate) mod acting_worker;
@@ -24,7 +25,7 @@ pub(crate) mod save;
 pub(crate) mod tally;
 
 pub(crate) use crate::model::bulk::JobOutcome;
-pub(crate) use outcome::{SliceOutcome, failed_call_outcome};
+pub(crate) use outcome::{add_outcomes_of_replies, failed_call_outcome};
 pub(crate) use plan::BulkPlan;
 
 /// Maximum number of jobs that are changed between two checks of the clock and of signals.

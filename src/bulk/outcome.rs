@@ -1,9 +1,9 @@
-//! How the outcome of a job follows from the core's reply, and the outcomes of a slice.
+//! How the outcome of a job follows from its snapshot and from the core's reply.
 
 use std::collections::HashSet;
 
-use crate::core::api::guard::GuardReply;
-use crate::core::api::job_calls::{DoneOrRefused, PerJob};
+use crate::core::api::guard::{GuardRefusal, GuardReply};
+use crate::core::api::job_calls::PerJob;
 use crate::core::api::reconcile::LOST;
 use crate::error::{Error, JobChangeRefusal, Kind};
 use crate::model::bulk::{ItemResult, JobOutcome, OutcomeCode, OutcomeDetail};
@@ -21,18 +21,6 @@ impl JobOutcome {
         JobOutcome {
             result: ItemResult::Planned,
             ..JobOutcome::done(&job.jid).with_snapshot(job)
-        }
-    }
-
-    /// The outcome of a job that was not changed. `why` ends a sentence about the job.
-    pub(crate) fn refused(
-        jid: &Name,
-        code: OutcomeCode,
-        why: impl Into<OutcomeDetail>,
-    ) -> JobOutcome {
-        JobOutcome {
-            detail: Some(why.into()),
-            ..JobOutcome::new(jid, code)
         }
     }
 
@@ -78,13 +66,13 @@ impl JobOutcome {
     }
 
     /// The outcome of a job that a guarded call did not change.
-    pub(crate) fn from_refusing_reply<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> JobOutcome {
+    pub(crate) fn from_guard_refusal(job: &JobSnapshot, refusal: &GuardRefusal) -> JobOutcome {
         let jid = &job.jid;
         // A mark begins with the state. If the state is unchanged, another part of the job has changed.
         let state = [job.stored.as_bytes(), b":"].concat();
-        let outcome = match reply.code {
+        let outcome = match refusal.code {
             OutcomeCode::Gone => JobOutcome::gone(jid),
-            OutcomeCode::StateChanged if reply.mark.starts_with(&state) => {
+            OutcomeCode::StateChanged if refusal.mark.starts_with(&state) => {
                 JobOutcome::changed_meanwhile(jid)
             }
             OutcomeCode::StateChanged => {
@@ -92,7 +80,7 @@ impl JobOutcome {
                 JobOutcome::refused(jid, OutcomeCode::StateChanged, why)
             }
             OutcomeCode::Complete => JobOutcome::already_complete(jid),
-            code => JobOutcome::refused(jid, code, reply.core_refusal_text()),
+            code => JobOutcome::refused(jid, code, refusal.core_refusal_text()),
         };
         outcome.with_snapshot(job)
     }
@@ -126,13 +114,6 @@ impl JobOutcome {
         self
     }
 
-    /// Sets the queue and the state that the job had before the change.
-    pub(crate) fn with_snapshot(mut self, job: &JobSnapshot) -> JobOutcome {
-        self.queue = job.queue.clone();
-        self.state_before = Some(job.state.clone()).filter(|state| !state.is_empty());
-        self
-    }
-
     pub(crate) fn with_state_after(mut self, state: &str) -> JobOutcome {
         self.state_after = Some(state.into());
         self
@@ -154,11 +135,6 @@ impl JobOutcome {
         self
     }
 
-    pub(crate) fn mark_cascaded(mut self) -> JobOutcome {
-        self.cascaded = true;
-        self
-    }
-
     /// If an error is the core's refusal to change this job, turns it into an error with the words of bulk commands.
     pub(crate) fn refusal_or_error(jid: &Name, verb: &str, error: Error) -> Error {
         match JobOutcome::from_refusal(jid, &error) {
@@ -175,9 +151,9 @@ impl JobOutcome {
         mut replies: PerJob<T>,
     ) -> Result<T, Error> {
         match replies.pop() {
-            Some(Ok(DoneOrRefused::Done(reply))) => Ok(reply),
-            Some(Ok(DoneOrRefused::Refused(reply))) => {
-                Err(JobOutcome::from_refusing_reply(job, &reply).to_error(verb))
+            Some(Ok(GuardReply::Done(reply))) => Ok(reply),
+            Some(Ok(GuardReply::Refused(refusal))) => {
+                Err(JobOutcome::from_guard_refusal(job, &refusal).to_error(verb))
             }
             Some(Err(error)) => Err(JobOutcome::refusal_or_error(&job.jid, verb, error)),
             None => Err(Error::internal("the changed job has no outcome")),
@@ -200,69 +176,41 @@ impl JobOutcome {
     }
 }
 
-/// The outcomes of the jobs of a slice, and the error that stops the action.
-#[derive(Debug, Default)]
-pub(crate) struct SliceOutcome {
-    pub outcomes: Vec<JobOutcome>,
-    /// The error that stops the action. A job of the slice without an outcome gets an outcome with this error.
-    pub stopped_by: Option<Error>,
-}
-
-impl From<Result<Vec<JobOutcome>, Error>> for SliceOutcome {
-    fn from(changed: Result<Vec<JobOutcome>, Error>) -> SliceOutcome {
-        match changed {
-            Ok(outcomes) => SliceOutcome {
-                outcomes,
-                stopped_by: None,
+/// Adds the outcomes of one call per job. `done` makes the outcome of a job that was changed. The result is the first
+/// error that is not about its job alone.
+pub(crate) fn add_outcomes_of_replies<T>(
+    outcomes: &mut Vec<JobOutcome>,
+    jobs: &[JobSnapshot],
+    replies: PerJob<T>,
+    done: impl Fn(&JobSnapshot, T) -> JobOutcome,
+) -> Result<(), Error> {
+    let mut stopped_by = Ok(());
+    for (job, reply) in jobs.iter().zip(replies) {
+        outcomes.push(match reply {
+            Ok(GuardReply::Done(reply)) => done(job, reply).with_snapshot(job),
+            Ok(GuardReply::Refused(refusal)) => JobOutcome::from_guard_refusal(job, &refusal),
+            Err(error) => match JobOutcome::from_refusal(&job.jid, &error) {
+                Some(outcome) => outcome.with_snapshot(job),
+                None => {
+                    let outcome = failed_call_outcome(job, &error);
+                    stopped_by = stopped_by.and(Err(error));
+                    outcome
+                }
             },
-            Err(error) => SliceOutcome::stopped_after(Vec::new(), error),
-        }
+        });
     }
+    stopped_by
 }
 
-impl SliceOutcome {
-    /// The outcomes of some jobs, and the error that stopped the action after them.
-    pub(crate) fn stopped_after(outcomes: Vec<JobOutcome>, error: Error) -> SliceOutcome {
-        let stopped_by = Some(error);
-        SliceOutcome {
-            outcomes,
-            stopped_by,
-        }
-    }
-
-    /// Turns the replies to one call per job into outcomes. `done` makes the outcome of a job that was changed.
-    pub(crate) fn from_replies<T>(
-        jobs: &[JobSnapshot],
-        replies: PerJob<T>,
-        done: impl Fn(&JobSnapshot, T) -> JobOutcome,
-    ) -> SliceOutcome {
-        let mut slice = SliceOutcome::default();
-        for (job, reply) in jobs.iter().zip(replies) {
-            let outcome = match reply {
-                Ok(DoneOrRefused::Done(reply)) => done(job, reply).with_snapshot(job),
-                Ok(DoneOrRefused::Refused(reply)) => JobOutcome::from_refusing_reply(job, &reply),
-                Err(error) => match JobOutcome::from_refusal(&job.jid, &error) {
-                    Some(outcome) => outcome.with_snapshot(job),
-                    None => {
-                        let outcome = failed_call_outcome(job, &error);
-                        slice.stopped_by.get_or_insert(error);
-                        outcome
-                    }
-                },
-            };
-            slice.outcomes.push(outcome);
-        }
-        slice
-    }
-
-    /// Adds an outcome for each job that has none, from the error that stopped the slice.
-    pub(super) fn add_missing_outcomes(&mut self, jobs: &[JobSnapshot], error: &Error) {
-        let outcomes = self.outcomes.iter();
-        let known: HashSet<Name> = outcomes.map(|outcome| outcome.jid.clone()).collect();
-        let missing = jobs.iter().filter(|job| !known.contains(&job.jid));
-        self.outcomes
-            .extend(missing.map(|job| failed_call_outcome(job, error)));
-    }
+/// Adds an outcome for each job that has none, from the error that stopped the slice.
+pub(super) fn add_missing_outcomes(
+    outcomes: &mut Vec<JobOutcome>,
+    jobs: &[JobSnapshot],
+    error: &Error,
+) {
+    let known: HashSet<Name> = outcomes.iter().map(|outcome| outcome.jid.clone()).collect();
+    let missing = jobs.iter().filter(|job| !known.contains(&job.jid));
+    outcomes.extend(missing.map(|job| failed_call_outcome(job, error)));
 }
 
 /// The outcome of a job whose call ended in an error.

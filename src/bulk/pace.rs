@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::interrupt::InterruptFlags;
 use crate::model::rate::MaxRate;
+use crate::view::RenderOptions;
 
 /// Length of a slice at a given rate: short, so that the jobs come evenly.
 const SLICE_TIME: Duration = Duration::from_millis(100);
@@ -56,4 +57,15 @@ impl Pace {
             None => Ok(()),
         }
     }
+}
+
+/// The error for a signal that stopped an action after `done` of `all` jobs.
+pub(crate) fn interrupted_error(
+    kind: Kind,
+    done: usize,
+    all: usize,
+    options: &RenderOptions,
+) -> Error {
+    let (done, all) = (options.count(done as u64), options.count(all as u64));
+    Error::new(kind, format!("interrupted after {done} of {all}"))
 }

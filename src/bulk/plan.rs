@@ -7,23 +7,23 @@ use super::ledger::{Ledger, LedgerHead};
 use super::new_queues;
 use super::restart::RestartWatch;
 use super::running::RunningJobs;
-use super::{JobOutcome, SLICE, SliceOutcome};
+use super::{JobOutcome, SLICE};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, JobTargets, RequireExistingQueueFlag, Selector};
 use crate::clock::moment::Moment;
+use crate::consent::Consent;
 use crate::core::api::guard::JOBS_PER_READ;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::input::jids;
 use crate::input::jids::GivenJids;
 use crate::model::bulk::text::plan_by_queue_and_state;
-use crate::model::bulk::{BulkReport, ItemResult, OutcomeCode, Verb};
+use crate::model::bulk::{BulkReport, ItemResult, OutcomeCode, OutcomeDetail, Verb};
 use crate::model::jid_list;
-use crate::model::job::{Job, State};
-use crate::model::job_snapshot::{FieldInterner, JobSnapshot};
+use crate::model::job::State;
+use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::select;
-use crate::select::MisplacedFailureEntry;
 use crate::session::{Session, actor};
 use crate::text::{format_count, format_duration};
 use crate::view::RenderOptions;
@@ -215,10 +215,10 @@ impl BulkPlan {
             false
         });
         self.jobs = jobs;
-        for entry in &misplaced {
-            self.exclude(misplaced_outcome(entry));
-        }
         note_misplaced(&misplaced, session);
+        for entry in misplaced {
+            self.exclude(entry);
+        }
         Ok(())
     }
 
@@ -235,23 +235,26 @@ impl BulkPlan {
         }
     }
 
-    /// Excludes the jobs that the calls of a dry run refuse. `dry_change` gives one outcome for each job, in order.
+    /// Excludes the jobs that the calls of a dry run refuse. `dry_change` adds one outcome for each job, in order.
     pub(crate) fn exclude_refused(
         &mut self,
         session: &mut Session,
-        mut dry_change: impl FnMut(&mut Core, Moment, &[JobSnapshot]) -> SliceOutcome,
+        mut dry_change: impl FnMut(
+            &mut Core,
+            Moment,
+            &[JobSnapshot],
+            &mut Vec<JobOutcome>,
+        ) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let jobs = std::mem::take(&mut self.jobs);
         let mut progress = session.ui.start_progress_bar(jobs.len() as u64);
         for slice in jobs.chunks(SLICE) {
             let core = session.core()?;
             let now = core.now();
-            let said = dry_change(core, now, slice);
-            if let Some(error) = said.stopped_by {
-                return Err(error);
-            }
+            let mut outcomes = Vec::with_capacity(slice.len());
+            dry_change(core, now, slice, &mut outcomes)?;
             // By position: a job and a recurring job of an archive may share a jid.
-            for (job, outcome) in slice.iter().zip(said.outcomes) {
+            for (job, outcome) in slice.iter().zip(outcomes) {
                 match outcome.result {
                     ItemResult::Done => self.jobs.push(job.clone()),
                     _ => self.exclude(outcome),
@@ -322,14 +325,15 @@ impl BulkPlan {
     }
 
     /// Asks for consent to change selected jobs, and in a protected context several named ones; a dry run prints the
-    /// plan instead. A single named job needs no question. `more` is shown below the jobs.
+    /// plan instead, and the result is `None`. A single named job needs no question. `more` is shown below the jobs.
     pub(crate) fn ask_consent_or_print_plan(
         &self,
         session: &mut Session,
         more: &str,
-    ) -> Result<(), Error> {
-        if !self.needs_consent_or_printed_plan(session) {
-            return Ok(());
+    ) -> Result<Option<Consent>, Error> {
+        if !self.needs_question_or_printed_plan(session) {
+            let consent = session.ui.consent_without_question();
+            return Ok(Some(consent).filter(|_| !self.is_dry_run()));
         }
         let verb = self.verb.infinitive;
         let jobs = self.describe_count_and_state(self.jobs.len());
@@ -337,14 +341,14 @@ impl BulkPlan {
         let details =
             |render_options: &RenderOptions| self.question_table_and_effects(render_options, more);
         if self.is_dry_run() {
-            session.ui.print_dry_run_plan(&what, details)
+            session.ui.print_dry_run_plan(&what, details);
+            Ok(None)
         } else {
-            _ = session.ui.confirm(&what, details)?
+            session.ui.confirm(&what, details).map(Some)
         }
-        Ok(())
     }
 
-    fn needs_consent_or_printed_plan(&self, session: &Session) -> bool {
+    fn needs_question_or_printed_plan(&self, session: &Session) -> bool {
         let asks = match self.targeting {
             TargetSource::OneJid => false,
             TargetSource::Jids | TargetSource::File => {
@@ -366,7 +370,7 @@ impl BulkPlan {
         let now = session.now();
         let queues = queue.map_or(&[][..], std::slice::from_ref);
         let questions = session.ui.needs_question() && session.ui.can_ask();
-        if !self.needs_consent_or_printed_plan(session) || !(self.is_dry_run() || questions) {
+        if !self.needs_question_or_printed_plan(session) || !(self.is_dry_run() || questions) {
             new_queues::note_or_refuse_new_queues(queues, flag, self.is_dry_run(), now, session)?;
             return Ok(String::new());
         }
@@ -451,10 +455,11 @@ fn jid_if_done(line: &[u8]) -> Result<Option<Name>, String> {
 }
 
 /// Writes a note for each of the first misplaced entries, and how many more there are.
-fn note_misplaced(misplaced: &[MisplacedFailureEntry], session: &mut Session) {
-    for entry in misplaced.iter().take(NAMED_ENTRIES) {
-        let why = misplaced_reason(entry);
-        session.ui.note(&format!("note: {why}: `{}`", entry.jid));
+fn note_misplaced(misplaced: &[JobOutcome], session: &mut Session) {
+    for JobOutcome { jid, detail, .. } in misplaced.iter().take(NAMED_ENTRIES) {
+        let why = detail.as_ref().map(OutcomeDetail::to_string);
+        let why = why.unwrap_or_default();
+        session.ui.note(&format!("note: {why}: `{jid}`"));
     }
     if misplaced.len() > NAMED_ENTRIES {
         let more = misplaced.len() - NAMED_ENTRIES;
@@ -466,39 +471,5 @@ fn note_misplaced(misplaced: &[MisplacedFailureEntry], session: &mut Session) {
         session
             .ui
             .hint("`qless check` finds what else is inconsistent");
-    }
-}
-
-fn misplaced_outcome(entry: &MisplacedFailureEntry) -> JobOutcome {
-    let code = match &entry.job {
-        None => OutcomeCode::Gone,
-        Some(_) => OutcomeCode::StateChanged,
-    };
-    let outcome = JobOutcome::refused(&entry.jid, code, misplaced_reason(entry));
-    match &entry.job {
-        Some(job) => outcome.with_snapshot(&JobSnapshot::from_job(
-            job.clone(),
-            &mut FieldInterner::default(),
-        )),
-        None => outcome,
-    }
-}
-
-/// Why an entry does not belong in its failure list.
-fn misplaced_reason(entry: &MisplacedFailureEntry) -> String {
-    let group = &entry.group;
-    match &entry.job {
-        None => format!("in the list of `{group}`, but it does not exist"),
-        Some(Job {
-            state: Some(State::Failed),
-            ..
-        }) => format!("in the list of `{group}`, but it failed in another group"),
-        Some(job) => {
-            let state = job
-                .state
-                .as_ref()
-                .map_or("in no known state", State::into_str);
-            format!("in the list of `{group}`, but it is {state}")
-        }
     }
 }

@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use super::order;
-use super::{BulkPlan, JobOutcome, SliceOutcome};
+use super::{BulkPlan, JobOutcome};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
-use crate::core::api::guard::{GuardReply, RequeueOptions, RequeueResult, RequeueVerb};
-use crate::core::call::Core;
+use crate::core::api::guard::{GuardReply, RequeueResult, RequeueVerb};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{OutcomeCode, OutcomeDetail, Verb};
@@ -39,27 +38,24 @@ pub(crate) fn retry_jobs(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let effects = options.effect_lines(&plan) + new_queue_lines;
-    plan.ask_consent_or_print_plan(session, &effects)?;
+    let consent = plan.ask_consent_or_print_plan(session, &effects)?;
     order::sort_lanes_by_put(&mut plan, session.now(), session)?;
     let begun = session.now();
-    plan.change_in_slices(session, |core, now, note, jobs| {
+    let (to, priority) = (options.to.as_ref(), options.priority);
+    plan.change_in_slices(session, consent, |core, now, note, jobs, outcomes| {
         let due = |job: &JobSnapshot| due_after_delay(options.delay, job, begun, now);
         let jobs = jobs.iter().map(|job| (job, due(job)));
         let (kept, fresh): (Vec<_>, Vec<_>) = jobs.partition(|(job, _)| is_running_or_stalled(job));
-        let call = |keeps_remaining_retries| RequeueOptions {
-            verb: RequeueVerb::Retry,
-            to: options.to.as_ref(),
-            priority: options.priority,
-            keeps_remaining_retries,
-        };
-        let mut slice = SliceOutcome::from(requeue_jobs(core, now, note, &call(false), &fresh));
-        if slice.stopped_by.is_none() {
-            match requeue_jobs(core, now, note, &call(true), &kept) {
-                Ok(outcomes) => slice.outcomes.extend(outcomes),
-                Err(error) => slice.stopped_by = Some(error),
+        for (verb, jobs) in [
+            (RequeueVerb::Retry, fresh),
+            (RequeueVerb::RetryRunning, kept),
+        ] {
+            if !jobs.is_empty() {
+                let replies = core.requeue_jobs(now, note, verb, to, priority, &jobs)?;
+                outcomes.extend(requeue_outcomes(&jobs, replies));
             }
         }
-        slice
+        Ok(())
     })
 }
 
@@ -140,31 +136,20 @@ pub(crate) fn due_after_delay(
     (is_spread || delay.is_some()).then_some(due)
 }
 
-/// Makes the call that puts jobs back into a queue, each due at its time or immediately. Makes no call for no jobs.
-pub(crate) fn requeue_jobs(
-    core: &mut Core,
-    now: Moment,
-    note: &[u8],
-    call: &RequeueOptions,
+/// The outcomes of jobs that a call put back into a queue, or refused.
+pub(crate) fn requeue_outcomes(
     jobs_and_due_times: &[(&JobSnapshot, Option<Moment>)],
-) -> Result<Vec<JobOutcome>, Error> {
-    if jobs_and_due_times.is_empty() {
-        return Ok(Vec::new());
-    }
-    let replies = core.requeue_jobs(now, call, note, jobs_and_due_times)?;
+    replies: Vec<GuardReply<RequeueResult>>,
+) -> impl Iterator<Item = JobOutcome> {
     let replies = jobs_and_due_times.iter().zip(replies);
-    let outcomes = replies.map(|((job, _), reply)| requeue_outcome(job, &reply));
-    Ok(outcomes.collect())
-}
-
-fn requeue_outcome(job: &JobSnapshot, reply: &GuardReply<RequeueResult>) -> JobOutcome {
-    let Some(done) = &reply.done else {
-        return JobOutcome::from_refusing_reply(job, reply);
-    };
-    let mut outcome = JobOutcome::done(&job.jid).with_snapshot(job);
-    outcome.state_after = done.state.clone();
-    outcome.queue = done.queue.clone().or(outcome.queue);
-    outcome
+    replies.map(|((job, _), reply)| match reply {
+        GuardReply::Refused(refusal) => JobOutcome::from_guard_refusal(job, &refusal),
+        GuardReply::Done(done) => JobOutcome {
+            state_after: done.state,
+            queue: done.queue.or_else(|| job.queue.clone()),
+            ..JobOutcome::done(&job.jid).with_snapshot(job)
+        },
+    })
 }
 
 /// Whether a worker holds the job, or has lost it and no other worker took it since.

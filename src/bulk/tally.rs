@@ -84,10 +84,10 @@ impl BulkTally {
 
     /// Begins the report file.
     pub(super) fn begin_ledger(&mut self, session: &mut Session) -> Result<(), Error> {
-        match &mut self.ledger {
-            Some(ledger) => ledger.write_head_or_note_server_restart(session),
-            None => Ok(()),
-        }
+        let ledger = self.ledger.as_mut();
+        ledger.map_or(Ok(()), |ledger| {
+            ledger.write_head_or_note_server_restart(session)
+        })
     }
 
     /// Adds an outcome to the report file only.
@@ -106,17 +106,12 @@ impl BulkTally {
         for job in jobs {
             self.add_to_ledger(&JobOutcome::planned(job))?;
         }
-        match &mut self.ledger {
-            Some(ledger) => ledger.flush_and_reserve_space(),
-            None => Ok(()),
-        }
+        let ledger = self.ledger.as_mut();
+        ledger.map_or(Ok(()), Ledger::flush_and_reserve_space)
     }
 
     pub(super) fn flush_ledger(&mut self) -> Result<(), Error> {
-        match &mut self.ledger {
-            Some(ledger) => ledger.flush(),
-            None => Ok(()),
-        }
+        self.ledger.as_mut().map_or(Ok(()), Ledger::flush)
     }
 
     /// Records the outcome of one job in the report file, and counts and writes it.

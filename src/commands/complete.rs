@@ -8,7 +8,7 @@ use crate::args::shared::{
 };
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
-use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkPlan, JobOutcome, add_outcomes_of_replies};
 use crate::bulk::{maxima, new_queues};
 use crate::clock::moment::Moment;
 use crate::error::Error;
@@ -196,15 +196,17 @@ fn complete_several_jobs(
         maxima::set_changed_maxima(throttles, plan.is_dry_run(), now, session)?;
     }
     let CompleteOptions { data, next, worker } = &completion;
-    if plan.is_dry_run() {
+    let consent = if plan.is_dry_run() {
         let advance = |next: &NextQueue| format!("\n  each advances to `{}`\n", next.queue);
         let effects = next.as_ref().map_or(String::new(), advance);
-        plan.ask_consent_or_print_plan(session, &effects)?;
-    }
-    plan.change_in_slices(session, |core, now, note, jobs| {
+        plan.ask_consent_or_print_plan(session, &effects)?
+    } else {
+        Some(session.ui.consent_without_question())
+    };
+    plan.change_in_slices(session, consent, |core, now, note, jobs, outcomes| {
         let worker = |job: &JobSnapshot| worker.acting_worker_for(job);
         let states = core.complete(now, note, jobs, worker, data.as_deref(), next.as_ref());
-        SliceOutcome::from_replies(jobs, states, |job, state| {
+        add_outcomes_of_replies(outcomes, jobs, states, |job, state| {
             let mut outcome = JobOutcome::done(&job.jid).with_raw_reply(state.as_bytes());
             outcome.state_after = Some(state.clone());
             outcome.with_cells([state])

@@ -5,10 +5,9 @@ use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, JobTargets, refuse_overlap};
 use crate::args::value;
 use crate::bulk::lanes;
-use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkPlan, JobOutcome, add_outcomes_of_replies};
 use crate::clock::moment::Moment;
-use crate::core::api::guard::GuardReply;
-use crate::core::api::job_calls::DoneOrRefused;
+use crate::core::api::guard::{GuardRefusal, GuardReply};
 use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -128,10 +127,10 @@ fn remove_all_dependencies(
         refuse_not_in_depends_state,
     )?;
     let edges = plan.exclude_lane_only_and_return_rest(session)?;
-    plan.ask_consent_or_print_plan(session, "")?;
-    plan.change_in_slices(session, |core, now, note, jobs| {
+    let consent = plan.ask_consent_or_print_plan(session, "")?;
+    plan.change_in_slices(session, consent, |core, now, note, jobs, outcomes| {
         let replies = core.remove_given_or_all_dependencies(now, note, jobs, &[]);
-        SliceOutcome::from_replies(jobs, replies, |job, ()| {
+        add_outcomes_of_replies(outcomes, jobs, replies, |job, ()| {
             let state = match job.due {
                 _ if edges.contains_key(&job.jid) => "depends",
                 Some(_) => "scheduled",
@@ -202,13 +201,12 @@ fn change_dependencies(
         // If a second call follows, send the note only with that call: a note changes the job's mark, and the second
         // call requires the mark that was read before the first call.
         let note = if off { &[] } else { note };
-        let outcome = session
-            .core()?
-            .add_dependencies(now, &job, note, &args.on)?;
-        if outcome.code != OutcomeCode::Ok {
-            return Err(refusal_error(&job, &outcome));
-        }
-        for jid in outcome.done.iter().flatten() {
+        let core = session.core()?;
+        let complete = match core.add_dependencies(now, &job, note, &args.on)? {
+            GuardReply::Done(complete) => complete,
+            GuardReply::Refused(refusal) => return Err(refusal_error(&job, &refusal)),
+        };
+        for jid in complete {
             session.ui.note(&format!(
                 "note: `{jid}` is complete already, not a dependency"
             ));
@@ -223,24 +221,18 @@ fn change_dependencies(
         .remove_given_or_all_dependencies(now, note, jobs, &args.off)
         .pop();
     match steered {
-        Some(Ok(DoneOrRefused::Refused(outcome))) => Err(refusal_error(&job, &outcome)),
+        Some(Ok(GuardReply::Refused(refusal))) => Err(refusal_error(&job, &refusal)),
         Some(Err(error)) => Err(JobOutcome::refusal_or_error(jid, ASKS, error)),
         _ => Ok(()),
     }
 }
 
-fn refusal_error<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> Error {
-    let outcome = match reply.code {
+fn refusal_error(job: &JobSnapshot, refusal: &GuardRefusal) -> Error {
+    let outcome = match refusal.code {
         OutcomeCode::Gone | OutcomeCode::StateChanged => {
-            JobOutcome::from_refusing_reply(job, reply)
+            JobOutcome::from_guard_refusal(job, refusal)
         }
-        code => JobOutcome::refused(
-            &job.jid,
-            code,
-            reply
-                .put_or_dependency_refusal_text()
-                .text_with_jobs_or_summary(),
-        ),
+        code => JobOutcome::refused(&job.jid, code, refusal.put_or_dependency_detail()),
     };
     outcome.to_error(ASKS)
 }

@@ -7,7 +7,7 @@ use crate::args::shared::{
 };
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
-use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkPlan, JobOutcome, add_outcomes_of_replies};
 use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -87,11 +87,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         refuse_job_not_held(&name, &why, job)
     })?;
     let effects = format!("\n  their group becomes `{}`\n", why.group);
-    plan.ask_consent_or_print_plan(session, &effects)?;
-    plan.change_in_slices(session, |core, now, note, jobs| {
+    let consent = plan.ask_consent_or_print_plan(session, &effects)?;
+    plan.change_in_slices(session, consent, |core, now, note, jobs, outcomes| {
         let worker = |job: &JobSnapshot| name.acting_worker_for(job);
         let replies = core.fail(now, note, jobs, worker, &why, data.as_deref());
-        SliceOutcome::from_replies(jobs, replies, |job, ()| {
+        add_outcomes_of_replies(outcomes, jobs, replies, |job, ()| {
             JobOutcome::done(&job.jid)
                 .with_state_after("failed")
                 .with_raw_reply(job.jid.as_bytes())

@@ -6,7 +6,7 @@ use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, DryRunFlag, HolderFlags, MaxInputDataFlag};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
-use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkPlan, JobOutcome, add_outcomes_of_replies};
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -127,13 +127,15 @@ fn extend_locks(
     };
     let mut plan = BulkPlan::without_jobs(session, &HEARTBEAT, &flags)?;
     plan.add_named_jobs(session, now, given, |job| worker.refuse_not_held(job))?;
-    if dry_run {
-        plan.ask_consent_or_print_plan(session, "")?;
-    }
-    plan.change_in_slices(session, |core, now, _, jobs| {
+    let consent = if dry_run {
+        plan.ask_consent_or_print_plan(session, "")?
+    } else {
+        Some(session.ui.consent_without_question())
+    };
+    plan.change_in_slices(session, consent, |core, now, _, jobs, outcomes| {
         let worker = |job: &JobSnapshot| worker.acting_worker_for(job);
         let ends = core.heartbeat(now, jobs, worker, data);
-        SliceOutcome::from_replies(jobs, ends, |job, end| {
+        add_outcomes_of_replies(outcomes, jobs, ends, |job, end| {
             let expires = moment_of_seconds(end);
             let expires = expires.to_rfc3339().unwrap_or_else(|| expires.to_string());
             let mut outcome = JobOutcome::done(&job.jid).with_raw_reply(end.to_string());

@@ -5,10 +5,10 @@ use crate::args::shared::{
     BulkFlags, DueTimeFlags, JobTargets, RequireExistingQueueFlag, SpreadOverTimeFlag,
 };
 use crate::args::value;
-use crate::bulk::requeue::{due_after_delay, requeue_jobs, wrong_state_outcome};
+use crate::bulk::requeue::{due_after_delay, requeue_outcomes, wrong_state_outcome};
 use crate::bulk::{BulkPlan, JobOutcome};
 use crate::command_line::CommandLine;
-use crate::core::api::guard::{RequeueOptions, RequeueVerb};
+use crate::core::api::guard::RequeueVerb;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{OutcomeCode, Verb};
@@ -66,16 +66,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     plan.spread = args.spread.spread.unwrap_or_default();
     let new_queue = plan.note_or_refuse_new_queue(Some(&args.to), args.existing, session)?;
     let effects = effect_lines(&args.to, &plan) + &new_queue;
-    plan.ask_consent_or_print_plan(session, &effects)?;
+    let consent = plan.ask_consent_or_print_plan(session, &effects)?;
     let begun = session.now();
     let at = args.later.given_due_moment(begun);
-    let call = RequeueOptions {
-        verb: RequeueVerb::Move,
-        to: Some(&args.to),
-        priority: None,
-        keeps_remaining_retries: false,
-    };
-    plan.change_in_slices(session, |core, now, note, jobs| {
+    let to = Some(&args.to);
+    plan.change_in_slices(session, consent, |core, now, note, jobs, outcomes| {
         // A job keeps its own scheduled time, also if the starts of the other jobs are spread over a time.
         let due = |job: &JobSnapshot| match (args.later.delay, at, job.due) {
             (None, Some(at), _) => Some(at.plus(job.later)),
@@ -83,7 +78,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             (delay, ..) => due_after_delay(delay, job, begun, now),
         };
         let jobs: Vec<_> = jobs.iter().map(|job| (job, due(job))).collect();
-        requeue_jobs(core, now, note, &call, &jobs).into()
+        let replies = core.requeue_jobs(now, note, RequeueVerb::Move, to, None, &jobs)?;
+        outcomes.extend(requeue_outcomes(&jobs, replies));
+        Ok(())
     })
 }
 

@@ -11,8 +11,8 @@ use crate::args::shared::{DryRunFlag, QueueTargets};
 use crate::args::value;
 use crate::bulk::SLICE;
 use crate::clock::moment::Moment;
+use crate::core::api::guard::GuardReply;
 use crate::core::api::index::Index;
-use crate::core::api::job_calls::DoneOrRefused;
 use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -179,9 +179,9 @@ fn revoke_locks(
                 jobs.filter(|job| job.has_stored_state("running")).collect();
             for (job, reply) in jobs.iter().zip(core.revoke_locks(now, note, &jobs)) {
                 match reply {
-                    Ok(DoneOrRefused::Done(())) => stopped += 1,
+                    Ok(GuardReply::Done(())) => stopped += 1,
                     // The job ended by itself before the call.
-                    Ok(DoneOrRefused::Refused(_)) => {}
+                    Ok(GuardReply::Refused(_)) => {}
                     Err(error) if error.refusal_of(&job.jid).is_some() => {}
                     Err(error) => return Err(error),
                 }

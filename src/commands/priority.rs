@@ -3,7 +3,7 @@
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::shared::{BulkFlags, JobTargets};
 use crate::args::value;
-use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkPlan, JobOutcome, add_outcomes_of_replies};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::BulkTableColumns;
@@ -45,10 +45,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let (flags, targets) = (&args.bulk, &args.jobs);
     let states = State::UNFINISHED;
     let plan = BulkPlan::of_targets(session, &PRIORITY, flags, targets, states, |_| None)?;
-    plan.ask_consent_or_print_plan(session, "")?;
-    plan.change_in_slices(session, |core, now, note, jobs| {
+    let consent = plan.ask_consent_or_print_plan(session, "")?;
+    plan.change_in_slices(session, consent, |core, now, note, jobs, outcomes| {
         let replies = core.set_priority(now, note, jobs, args.to);
-        SliceOutcome::from_replies(jobs, replies, |job, to| {
+        add_outcomes_of_replies(outcomes, jobs, replies, |job, to| {
             let (old, new) = (job.priority.clone(), Name::from(to.to_string()));
             let old = old.unwrap_or_else(|| Name::from("0"));
             let mut outcome = JobOutcome::done(&job.jid).with_raw_reply(new.as_bytes());

@@ -3,10 +3,10 @@
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::shared::{BulkFlags, JobTargets, SpreadOverTimeFlag};
 use crate::args::value;
-use crate::bulk::requeue::{due_after_delay, requeue_jobs, wrong_state_outcome};
+use crate::bulk::requeue::{due_after_delay, requeue_outcomes, wrong_state_outcome};
 use crate::bulk::{BulkPlan, JobOutcome};
 use crate::command_line::CommandLine;
-use crate::core::api::guard::{RequeueOptions, RequeueVerb};
+use crate::core::api::guard::RequeueVerb;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Verb;
@@ -55,21 +55,17 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         refuse_not_scheduled,
     )?;
     plan.spread = args.spread.spread.unwrap_or_default();
-    plan.ask_consent_or_print_plan(session, "")?;
+    let consent = plan.ask_consent_or_print_plan(session, "")?;
     // The core refuses a job that waits in its lane and a job with dependencies in one way. The job in the lane gets
     // another refusal here, because `depends --off-all` does not release that job.
     plan.add_lane_wait_to_single_refusal(session)?;
     let begun = session.now();
-    let call = RequeueOptions {
-        verb: RequeueVerb::Promote,
-        to: None,
-        priority: None,
-        keeps_remaining_retries: true,
-    };
-    plan.change_in_slices(session, |core, now, note, jobs| {
+    plan.change_in_slices(session, consent, |core, now, note, jobs, outcomes| {
         let due = |job: &JobSnapshot| due_after_delay(None, job, begun, now);
         let jobs: Vec<_> = jobs.iter().map(|job| (job, due(job))).collect();
-        requeue_jobs(core, now, note, &call, &jobs).into()
+        let replies = core.requeue_jobs(now, note, RequeueVerb::Promote, None, None, &jobs)?;
+        outcomes.extend(requeue_outcomes(&jobs, replies));
+        Ok(())
     })
 }
 

@@ -9,7 +9,7 @@ use crate::args::shared::{
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::requeue::{RETRY, RetryOptions, retry_jobs};
-use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkPlan, JobOutcome, add_outcomes_of_replies};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::BulkTableColumns;
@@ -150,11 +150,11 @@ fn retry_as_holder(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         &[State::Running],
         refuse,
     )?;
-    plan.ask_consent_or_print_plan(session, "")?;
-    plan.change_in_slices(session, |core, now, note, jobs| {
+    let consent = plan.ask_consent_or_print_plan(session, "")?;
+    plan.change_in_slices(session, consent, |core, now, note, jobs, outcomes| {
         let worker = |job: &JobSnapshot| name.acting_worker_for(job);
         let replies = core.retry(now, note, jobs, worker, delay, why.as_ref());
-        SliceOutcome::from_replies(jobs, replies, |job, remaining| {
+        add_outcomes_of_replies(outcomes, jobs, replies, |job, remaining| {
             let state = match remaining {
                 ..0 => "failed",
                 _ if delay.is_zero() => "waiting",

@@ -4,7 +4,7 @@ use super::{HelpGroup, MemberDispatch, Spec, found_and_missing, is_list_or_ls};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, JobTargets, refuse_overlap};
 use crate::args::value;
-use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkPlan, JobOutcome, add_outcomes_of_replies};
 use crate::core::api::job::JobFields;
 use crate::core::api::not_found;
 use crate::core::call::Call;
@@ -95,10 +95,10 @@ fn change_tags(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     refuse_overlap(("--add", &args.add), ("--remove", &args.remove))?;
     let (flags, targets) = (&args.bulk, &args.jobs);
     let plan = BulkPlan::of_targets(session, &TAG, flags, targets, &[], |_| None)?;
-    plan.ask_consent_or_print_plan(session, "")?;
-    plan.change_in_slices(session, |core, now, note, jobs| {
+    let consent = plan.ask_consent_or_print_plan(session, "")?;
+    plan.change_in_slices(session, consent, |core, now, note, jobs, outcomes| {
         let replies = core.change_tags(now, note, jobs, &args.remove, &args.add);
-        SliceOutcome::from_replies(jobs, replies, |job, tags| {
+        add_outcomes_of_replies(outcomes, jobs, replies, |job, tags| {
             let names = Json::parse(tags.as_bytes()).and_then(|tags| tags.text_array());
             let names = names.unwrap_or_default();
             let mut outcome = JobOutcome::done(&job.jid).with_raw_reply(tags.as_bytes());

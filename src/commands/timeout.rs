@@ -3,7 +3,7 @@
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::shared::{BulkFlags, JobTargets};
 use crate::args::value;
-use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkPlan, JobOutcome, add_outcomes_of_replies};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Verb;
@@ -51,10 +51,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         states,
         refuse_not_running,
     )?;
-    plan.ask_consent_or_print_plan(session, "")?;
-    plan.change_in_slices(session, |core, now, note, jobs| {
+    let consent = plan.ask_consent_or_print_plan(session, "")?;
+    plan.change_in_slices(session, consent, |core, now, note, jobs, outcomes| {
         let replies = core.revoke_locks(now, note, jobs);
-        SliceOutcome::from_replies(jobs, replies, |job, ()| {
+        add_outcomes_of_replies(outcomes, jobs, replies, |job, ()| {
             JobOutcome::done(&job.jid).with_state_after("stalled")
         })
     })

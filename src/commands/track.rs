@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::{HelpGroup, MemberDispatch, Spec, found_and_missing};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, JobTargets, WatchFlag};
-use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkPlan, JobOutcome, add_outcomes_of_replies};
 use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
 use crate::core::call::Call;
@@ -97,10 +97,10 @@ fn start_or_stop_tracking(
     is_tracked: bool,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    plan.ask_consent_or_print_plan(session, "")?;
-    plan.change_in_slices(session, |core, now, note, jobs| {
+    let consent = plan.ask_consent_or_print_plan(session, "")?;
+    plan.change_in_slices(session, consent, |core, now, note, jobs, outcomes| {
         let replies = core.start_or_stop_tracking(now, note, jobs, is_tracked);
-        SliceOutcome::from_replies(jobs, replies, |job, has_changed| {
+        add_outcomes_of_replies(outcomes, jobs, replies, |job, has_changed| {
             JobOutcome::done(&job.jid).with_raw_reply(if has_changed { "1" } else { "0" })
         })
     })

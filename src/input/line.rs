@@ -18,7 +18,6 @@ use crate::args::moment::MomentArg;
 use crate::args::value;
 use crate::clock::duration;
 use crate::clock::moment::Moment;
-use crate::core::api::put::PutCall;
 use crate::json::object;
 use crate::json::object::{CowText, RawJsonOrBytes, describe_found_value, string_text};
 use crate::json::quote::quote_array;
@@ -264,15 +263,13 @@ impl<'l> NewJob<'l> {
         self.depends.as_deref().unwrap_or_default()
     }
 
-    /// Adds the job with this jid to a call of `guard.put`. Relative times count from `now`.
-    pub(crate) fn add_to_call(&self, jid: &[u8], now: Moment, puts: &mut PutCall) {
+    /// Passes the words of the job with this jid to `add`, one by one, as a call of `guard.put` takes them: their number,
+    /// queue, jid, class, data, delay in seconds, and the options by name. Relative times count from `now`.
+    pub(crate) fn for_each_put_word(&self, jid: &[u8], now: Moment, mut add: impl FnMut(&[u8])) {
         let delay = self.delay.map(duration::decimal_seconds_text);
         let at = self.at.as_ref().map(|when| when.resolve(now).to_string());
-        let (tags, depends) = (
-            self.tags.as_deref().map(quote_array),
-            self.depends.as_deref(),
-        );
-        let depends = depends.map(quote_array);
+        let tags = self.tags.as_deref().map(quote_array);
+        let depends = self.depends.as_deref().map(quote_array);
         let values = [
             ("at", at.as_deref().map(str::as_bytes)),
             ("priority", self.priority.as_deref()),
@@ -289,10 +286,18 @@ impl<'l> NewJob<'l> {
         options.extend(self.coordination.option_pairs());
         options.extend(self.past.iter().map(|(name, value)| (*name, &**value)));
         let delay = delay.as_deref().map_or(&b"0"[..], str::as_bytes);
-        puts.add_job(
-            [self.queue(), jid, self.klass(), self.data(), delay],
-            &options,
-        );
+        let words = [self.queue(), jid, self.klass(), self.data(), delay];
+        add((words.len() + 2 * options.len()).to_string().as_bytes());
+        words.into_iter().for_each(&mut add);
+        for (name, value) in options {
+            add(name.as_bytes());
+            add(value);
+        }
+    }
+
+    /// The number of tags and dependencies.
+    pub(crate) fn link_count(&self) -> usize {
+        self.tags.as_deref().map_or(0, <[_]>::len) + self.dependencies().len()
     }
 
     /// The ten coordination options, each with the field of the line.

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use strum::VariantArray;
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::args::shared::Selector;
 use crate::clock::moment::Moment;
@@ -24,8 +24,9 @@ pub(super) struct JobFilter<'a> {
     now: Moment,
 }
 
-/// A stored field of a job that a condition of a selector compares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A stored field of a job that a condition of a selector compares, by its name in the core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 enum FilterField {
     State,
     Queue,
@@ -36,22 +37,6 @@ enum FilterField {
     Data,
     Key,
     Throttles,
-}
-
-impl FilterField {
-    const fn stored_field_name(self) -> &'static str {
-        match self {
-            FilterField::State => "state",
-            FilterField::Queue => "queue",
-            FilterField::Klass => "klass",
-            FilterField::Worker => "worker",
-            FilterField::Tags => "tags",
-            FilterField::Failure => "failure",
-            FilterField::Data => "data",
-            FilterField::Key => "key",
-            FilterField::Throttles => "throttles",
-        }
-    }
 }
 
 impl<'a> JobFilter<'a> {
@@ -171,7 +156,7 @@ impl<'a> JobFilter<'a> {
                     add("state");
                     add("worker");
                 }
-                field => add(field.stored_field_name()),
+                field => add(field.into_str()),
             }
         }
         if self.selector.older_than.is_some() || self.selector.newer_than.is_some() {
@@ -288,10 +273,7 @@ impl Prefilter {
     }
 
     pub(super) fn field_names(&self) -> Vec<&'static str> {
-        self.0
-            .iter()
-            .map(|field| field.stored_field_name())
-            .collect()
+        self.0.iter().map(FilterField::into_str).collect()
     }
 
     /// Whether a job whose stored fields have these values may match the selector.

@@ -15,7 +15,7 @@ use crate::core::api::not_found;
 use crate::core::api::queue;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
-use crate::model::bulk::MAX_JOBS_PER_CALL;
+use crate::model::bulk::{JobOutcome, MAX_JOBS_PER_CALL, OutcomeCode};
 use crate::model::data_filter::DataFilter;
 use crate::model::hashed_set::HashedSet;
 use crate::model::job::{Job, State};
@@ -56,16 +56,7 @@ pub(crate) struct JobSearch<'a> {
     unknown_workers: Vec<Name>,
     /// Queues that cannot be searched, because a key of the queue has a wrong type.
     pub unreadable: Vec<Queue>,
-    misplaced: Vec<MisplacedFailureEntry>,
-}
-
-/// An entry in the failure list of a group whose job does not exist or has not failed in this group.
-#[derive(Debug)]
-pub(crate) struct MisplacedFailureEntry {
-    pub jid: Name,
-    pub group: Name,
-    /// The job, if it exists.
-    pub job: Option<Job>,
+    misplaced: Vec<JobOutcome>,
 }
 
 /// All matching jobs with the fields of `detail`.
@@ -85,13 +76,13 @@ pub(crate) fn matching_jobs(
     Ok(jobs)
 }
 
-/// Snapshots of all matching jobs, and the misplaced entries of the failure lists that were
-/// read.
+/// Snapshots of all matching jobs. Also an outcome for each misplaced entry of the failure lists that were read: a job
+/// that does not exist or has not failed in the group of the list.
 pub(crate) fn read_snapshots(
     session: &mut Session,
     now: Moment,
     selector: &Selector,
-) -> Result<(Vec<JobSnapshot>, Vec<MisplacedFailureEntry>), Error> {
+) -> Result<(Vec<JobSnapshot>, Vec<JobOutcome>), Error> {
     let (core, ui) = session.core_and_ui()?;
     let detail = JobFields::Snapshot;
     let mut search = JobSearch::start_in_readable_queues(core, ui, now, selector, detail)?;
@@ -267,9 +258,8 @@ impl<'a> JobSearch<'a> {
                         .as_ref()
                         .is_none_or(|job| !is_failed_in_group(job, group)) =>
                 {
-                    let group = group.clone();
                     self.misplaced
-                        .push(MisplacedFailureEntry { jid, group, job });
+                        .push(misplaced_entry_outcome(jid, group, job));
                 }
                 _ => {}
             }
@@ -382,6 +372,29 @@ fn unreadable_queue(
     };
     let mut found = core.queues_including_unreadable(now, std::slice::from_ref(queue))?;
     Ok(found.pop().filter(|queue| !queue.wrong_keys.is_empty()))
+}
+
+/// The outcome of a job that is in the failure list of this group but does not belong there.
+fn misplaced_entry_outcome(jid: Name, group: &Name, job: Option<Job>) -> JobOutcome {
+    let (code, is) = match job.as_ref().map(|job| job.state) {
+        None => (OutcomeCode::Gone, "it does not exist".to_owned()),
+        Some(Some(State::Failed)) => {
+            let is = "it failed in another group".to_owned();
+            (OutcomeCode::StateChanged, is)
+        }
+        Some(state) => {
+            let state = state.as_ref().map_or("in no known state", State::into_str);
+            (OutcomeCode::StateChanged, format!("it is {state}"))
+        }
+    };
+    let why = format!("in the list of `{group}`, but {is}");
+    let outcome = JobOutcome::refused(&jid, code, why);
+    match job {
+        Some(job) => {
+            outcome.with_snapshot(&JobSnapshot::from_job(job, &mut FieldInterner::default()))
+        }
+        None => outcome,
+    }
 }
 
 /// Whether the job is failed and its failure is in this group.

@@ -18,7 +18,7 @@ use crate::args::input_arg::FileArg;
 use crate::args::shared::RequireExistingQueueFlag;
 use crate::bulk::maxima::ChangedThrottleMaxima;
 use crate::bulk::new_queues;
-use crate::bulk::pace::Pace;
+use crate::bulk::pace::{Pace, interrupted_error};
 use crate::bulk::restart::RestartWatch;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
@@ -326,13 +326,17 @@ impl RoundSender<'_> {
                 Ok(round) => round,
                 Err(error) => return Ok(Some(error)),
             };
-            self.count_lines_done_by_earlier_runs(&round);
+            self.tally.add_lines_done_by_earlier_runs(round.done_before);
+            self.progress.add_done(round.done_before as u64);
             if !self.options.policy.dry_run {
                 self.pace
                     .wait_before_slice(round.job_count(), &self.interrupt);
             }
             if let Some(kind) = self.interrupt.error_kind_of_received_signal() {
-                return Ok(Some(self.interrupt_error(kind, session)));
+                let done = self.jobs - self.tally.remaining_lines();
+                let options = session.ui.render_options();
+                let error = interrupted_error(kind, done, self.jobs, options);
+                return Ok(Some(error.hint(self.resume_hint(session))));
             }
             if let Err(changed) = self.file.refuse_changed_file() {
                 return Ok(Some(changed));
@@ -344,7 +348,8 @@ impl RoundSender<'_> {
                 return Ok(Some(error));
             }
             let maxima = self.to_set.as_ref();
-            let answers = round.send_timestamped_calls(session.core()?, &mut self.next, maxima);
+            let core = session.core()?;
+            let answers = round.send_timestamped_calls(core, &mut self.next, maxima, false);
             let mut stopped_by = self.report_round_outcomes(session, &mut round, answers)?;
             if let Some(restarts) = &mut self.restarts {
                 restarts.check_loss_if_reconnected(session.core()?, self.tally.done_count());
@@ -378,7 +383,7 @@ impl RoundSender<'_> {
         let mut is_put = false;
         let mut batches = std::mem::take(&mut round.batches);
         for (batch, mut answer) in batches.iter_mut().zip(answers) {
-            if batch.copy_to_replace.is_some()
+            if batch.may_replace_later
                 && let Ok(replies) = &mut answer
                 && let Some(reply) = replies.pop()
             {
@@ -387,14 +392,18 @@ impl RoundSender<'_> {
             let replies = match answer {
                 Ok(replies) => replies,
                 Err(error) => {
-                    self.report_unanswered_jobs(session, round, batch, &error)?;
+                    for job in &batch.jobs {
+                        let outcome = unanswered_outcome(round, job, &error);
+                        self.tally
+                            .count_and_write_outcome(&mut session.ui, outcome)?;
+                    }
                     stopped_by.get_or_insert(error);
                     continue;
                 }
             };
             for (job, reply) in batch.jobs.iter().zip(&replies) {
                 let mut outcome = line_outcome(round, job, reply, self.options.if_absent);
-                is_put |= reply.done.is_some() && outcome.result == ItemResult::Done;
+                is_put |= is_put_by_this_call(reply) && outcome.result == ItemResult::Done;
                 if self.options.policy.dry_run {
                     outcome.mark_planned_if_done();
                 } else if let Some(journal) = &mut self.journal {
@@ -417,9 +426,7 @@ impl RoundSender<'_> {
         }
         Ok(stopped_by)
     }
-}
 
-impl RoundSender<'_> {
     /// The error that stopped the sending. If there is none, checks for a restart and fails if the server may have
     /// lost acknowledged jobs.
     fn finish_restart_watch(
@@ -442,12 +449,6 @@ impl RoundSender<'_> {
         restarts.check_loss_at_end(stopped_by, self.tally.done_count(), again, session)
     }
 
-    /// Counts the lines that the round skips because an earlier run has done them.
-    fn count_lines_done_by_earlier_runs(&mut self, round: &PutRound) {
-        self.tally.add_lines_done_by_earlier_runs(round.done_before);
-        self.progress.add_done(round.done_before as u64);
-    }
-
     /// For `--replace`, when an earlier run sent a line without seeing a reply: replaces the existing job, unless
     /// the job's newest put shows that the earlier run did so.
     fn replace_unless_earlier_run_did(
@@ -456,48 +457,19 @@ impl RoundSender<'_> {
         batch: &mut PutBatch,
         reply: GuardReply<PutResult>,
     ) -> CallOutcomes {
-        let sent = batch.jobs.first().and_then(|job| job.since);
-        let (OutcomeCode::Exists, Some(since), Some(mut puts)) =
-            (reply.code, sent, batch.copy_to_replace.take())
-        else {
+        let since = batch.jobs.first().and_then(|job| job.since);
+        let (Some(OutcomeCode::Exists), Some(since)) = (reply.refusal_code(), since) else {
             return Ok(vec![reply]);
         };
-        if is_put_since(&reply, 1, since) {
-            return Ok(vec![GuardReply::new(OutcomeCode::Ok)]);
+        if reply.is_existing_since(since, true) {
+            return Ok(vec![GuardReply::Done(PutResult::default())]);
         }
-        puts.policy.replace = true;
-        puts.maxima.clone_from(&self.to_set);
+        let call = batch.take_replacing_call(self.to_set.as_ref());
         let core = session.core()?;
         let now = core.now();
-        core.put_batches(now, vec![puts])
+        core.put_many(now, vec![(call, 1)], false)
             .pop()
             .unwrap_or_else(|| Ok(Vec::new()))
-    }
-
-    /// Reports each job of a call that got no reply as failed.
-    fn report_unanswered_jobs(
-        &mut self,
-        session: &mut Session,
-        round: &PutRound,
-        batch: &PutBatch,
-        error: &Error,
-    ) -> Result<(), Error> {
-        for job in &batch.jobs {
-            self.tally
-                .count_and_write_outcome(&mut session.ui, unanswered_outcome(round, job, error))?;
-        }
-        Ok(())
-    }
-
-    fn interrupt_error(&self, kind: Kind, session: &Session) -> Error {
-        let options = session.ui.render_options();
-        let count = |number: usize| options.count(number as u64);
-        let (done, all) = (
-            count(self.jobs - self.tally.remaining_lines()),
-            count(self.jobs),
-        );
-        Error::new(kind, format!("interrupted after {done} of {all}"))
-            .hint(self.resume_hint(session))
     }
 
     /// Adds to an error that stopped the sending how many jobs were put, and how to submit the rest.
@@ -540,6 +512,11 @@ impl RoundSender<'_> {
     }
 }
 
+/// Whether this call put the job. False if it is not known which call did.
+fn is_put_by_this_call(reply: &GuardReply<PutResult>) -> bool {
+    matches!(reply, GuardReply::Done(put) if put.state.is_some())
+}
+
 /// The outcome of a job without a reply.
 fn unanswered_outcome<'r>(round: &'r PutRound, job: &SentJob, error: &Error) -> LineOutcome<'r> {
     let code = match error.kind() {
@@ -547,14 +524,8 @@ fn unanswered_outcome<'r>(round: &'r PutRound, job: &SentJob, error: &Error) -> 
         _ => OutcomeCode::Server,
     };
     LineOutcome {
-        line: job.line,
-        jid: round.jid(job),
-        queue: round.queue(job),
-        result: ItemResult::Failed,
-        code,
-        why: Some(error.message().into_owned()),
-        detail: None,
-        state: None,
+        detail: Some(error.message().into_owned().into()),
+        ..LineOutcome::new(round, job, code)
     }
 }
 
@@ -565,50 +536,37 @@ fn line_outcome<'r>(
     reply: &'r GuardReply<PutResult>,
     leaves_existing: bool,
 ) -> LineOutcome<'r> {
-    let mut outcome = LineOutcome {
-        line: job.line,
-        jid: round.jid(job),
-        queue: round.queue(job),
-        result: reply.code.item_result(),
-        code: reply.code,
-        why: None,
-        detail: None,
-        state: None,
-    };
-    let put_by_us = |since| is_put_since(reply, 0, since);
-    match reply.code {
-        OutcomeCode::Ok => {
-            let Some(placed) = &reply.done else {
-                return outcome;
-            };
-            match placed.state.as_ref().map(Name::as_bytes) {
+    let refusal = match reply {
+        GuardReply::Refused(refusal) => refusal,
+        GuardReply::Done(put) => {
+            let mut outcome = LineOutcome::new(round, job, OutcomeCode::Ok);
+            match put.state.as_ref().map(Name::as_bytes) {
                 Some(b"skipped") => outcome.result = ItemResult::Skipped,
                 Some(b"merged" | b"replaced") => {}
-                _ => outcome.state = placed.state.as_ref(),
+                _ => outcome.state = put.state.as_ref(),
             }
-            let existing = placed.jid.as_ref().map(Name::as_bytes);
+            let existing = put.jid.as_ref().map(Name::as_bytes);
             if let Some(existing) = existing.filter(|jid| *jid != outcome.jid) {
-                outcome.detail = placed.state.as_ref().map(Name::to_string);
+                outcome.detail = put.state.as_ref().map(|state| state.to_string().into());
                 outcome.jid = existing;
             }
+            return outcome;
         }
-        // The job exists because an earlier run put it, and ended before it recorded the reply.
-        OutcomeCode::Exists if job.since.is_some_and(put_by_us) => {
-            (outcome.result, outcome.code) = (ItemResult::Done, OutcomeCode::Ok);
-        }
-        OutcomeCode::Exists if leaves_existing => outcome.result = ItemResult::Skipped,
-        _ => {
-            let refusal = reply.put_or_dependency_refusal_text();
-            outcome.why = Some(refusal.summary.into_owned());
-            outcome.detail = refusal.with_jobs;
-        }
+    };
+    // The job exists because an earlier run put it, and ended before it recorded the reply.
+    let is_put_by_earlier_run = |since| reply.is_existing_since(since, false);
+    if job.since.is_some_and(is_put_by_earlier_run) {
+        return LineOutcome::new(round, job, OutcomeCode::Ok);
     }
-    outcome
-}
-
-/// Whether an existing job was put at `moment` or later, by the whole seconds that its history stores.
-/// `history_index` is 0 for the first entry, 1 for the newest put.
-fn is_put_since<D>(reply: &GuardReply<D>, history_index: usize, moment: Moment) -> bool {
-    let when = reply.detail_moment(history_index);
-    when.is_some_and(|when| when.micros() >= moment.micros().div_euclid(1_000_000) * 1_000_000)
+    let outcome = LineOutcome::new(round, job, refusal.code);
+    if refusal.code == OutcomeCode::Exists && leaves_existing {
+        return LineOutcome {
+            result: ItemResult::Skipped,
+            ..outcome
+        };
+    }
+    LineOutcome {
+        detail: Some(refusal.put_or_dependency_detail()),
+        ..outcome
+    }
 }

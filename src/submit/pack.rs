@@ -112,7 +112,7 @@ impl RoundPacker<'_> {
         let fits = |batch: &PutBatch| {
             batch.jobs.len() < self.limits.batch
                 && !batch.is_call_full()
-                && batch.policy() == policy
+                && batch.policy == policy
                 && !alone
         };
         if !self.round.batches.last().is_some_and(fits) {
@@ -143,7 +143,7 @@ impl RoundPacker<'_> {
             (sent.sum, sent.since) = (sum, since);
         }
         if alone && let Some(batch) = round.batches.last_mut() {
-            batch.save_call_for_later_replace();
+            batch.may_replace_later = true;
         }
         if round.job_count() < self.limits.jobs {
             Ok(())

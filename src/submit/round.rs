@@ -6,14 +6,21 @@ use std::time::Duration;
 
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
-use crate::core::api::put::{PutCall, PutPolicy, PutResult, ThrottleMaximaJson};
-use crate::core::call::Core;
+use crate::core::api::put::{PutPolicy, PutResult, ThrottleMaximaJson};
+use crate::core::call::connect::PackedWords;
+use crate::core::call::{Call, Core};
 use crate::error::Error;
 use crate::input::line::NewJob;
 
 /// Time between the moments of two consecutive calls, about the time that the server takes for one put. Workers pop
 /// jobs of one moment in the order of their jids, and the core's scores do not distinguish closer moments.
 const APART: Duration = Duration::from_micros(20);
+
+/// The number of tags and dependencies at which a call is full. The core accepts up to 50,000.
+const FULL_OF_LINKS: usize = 20_000;
+
+/// The size in bytes at which a call is full, so that it does not block the server for long.
+const FULL_CALL: usize = 1 << 19;
 
 /// The outcomes of the jobs of a call.
 pub(super) type CallOutcomes = Result<Vec<GuardReply<PutResult>>, Error>;
@@ -32,26 +39,30 @@ pub(super) struct PutRound {
 /// The jobs of one call.
 #[derive(Debug)]
 pub(super) struct PutBatch {
-    puts: PutCall,
+    pub policy: PutPolicy,
+    /// The words of the jobs. The call takes them when it is sent, unless `may_replace_later` is set.
+    words: PackedWords,
+    /// The number of tags and dependencies.
+    links: usize,
     pub jobs: Vec<SentJob>,
-    /// A copy of the call that replaces its job. Kept if an earlier run may have replaced the job already.
-    pub copy_to_replace: Option<PutCall>,
+    /// Whether a second call is to replace the job, if the core replies that the job exists and no earlier run has
+    /// replaced it.
+    pub may_replace_later: bool,
 }
 
 impl PutBatch {
-    /// Whether the call has reached its maximum size.
+    /// Whether the call has reached its maximum size, so that the next job needs another call.
     pub(super) fn is_call_full(&self) -> bool {
-        self.puts.is_full()
+        self.words.byte_len() >= FULL_CALL || self.links >= FULL_OF_LINKS
     }
 
-    pub(super) fn policy(&self) -> PutPolicy {
-        self.puts.policy
-    }
-
-    /// Keeps a copy of the call. If the core replies that the job exists, and no earlier run has replaced it, the
-    /// copy is sent to replace it.
-    pub(super) fn save_call_for_later_replace(&mut self) {
-        self.copy_to_replace = Some(self.puts.clone());
+    /// The call that replaces the job of this batch.
+    pub(super) fn take_replacing_call(&mut self, maxima: Option<&ThrottleMaximaJson>) -> Call {
+        let policy = PutPolicy {
+            replace: true,
+            ..self.policy
+        };
+        policy.put_many_call(maxima, std::mem::take(&mut self.words))
     }
 }
 
@@ -89,9 +100,11 @@ impl PutRound {
     /// Adds an empty call, with memory reserved for `max_jobs` jobs.
     pub(super) fn begin_call(&mut self, policy: PutPolicy, max_jobs: usize) {
         self.batches.push(PutBatch {
-            puts: PutCall::new(policy),
+            policy,
+            words: PackedWords::default(),
+            links: 0,
             jobs: Vec::with_capacity(max_jobs),
-            copy_to_replace: None,
+            may_replace_later: false,
         });
     }
 
@@ -111,9 +124,10 @@ impl PutRound {
             since: None,
         };
         let batch = self.batches.last_mut()?;
-        let before = batch.puts.added_jobs_byte_len();
-        job.add_to_call(jid, now, &mut batch.puts);
-        self.byte_len += batch.puts.added_jobs_byte_len() - before;
+        let before = batch.words.byte_len();
+        job.for_each_put_word(jid, now, |word| batch.words.add_word(word));
+        self.byte_len += batch.words.byte_len() - before;
+        batch.links += job.link_count();
         self.jobs += 1;
         batch.jobs.push(sent);
         batch.jobs.last_mut()
@@ -125,22 +139,28 @@ impl PutRound {
         start..self.names.len()
     }
 
-    /// Sends the calls. The first one carries the moment `next_call_at`, each further one a later moment.
-    /// `next_call_at` then is the first moment for the next round. The first job that is put sets the maxima.
+    /// Sends the calls. The first one carries the moment `next_call_at`, each further one a later moment, because jobs
+    /// put at one and the same time have no order. `next_call_at` then is the first moment for the next round. The first
+    /// job that is put sets the maxima. `have_histories` says whether the jobs come with their histories.
     pub(super) fn send_timestamped_calls(
         &mut self,
         core: &mut Core,
         next_call_at: &mut Moment,
         maxima: Option<&ThrottleMaximaJson>,
+        have_histories: bool,
     ) -> Vec<CallOutcomes> {
         let now = *next_call_at;
         let mut calls = Vec::with_capacity(self.batches.len());
         for batch in &mut self.batches {
-            let mut puts = std::mem::take(&mut batch.puts).at_moment(*next_call_at);
-            puts.maxima = maxima.cloned();
-            calls.push(puts);
+            let words = if batch.may_replace_later {
+                batch.words.clone()
+            } else {
+                std::mem::take(&mut batch.words)
+            };
+            let call = batch.policy.put_many_call(maxima, words);
+            calls.push((call.at_moment(Some(*next_call_at)), batch.jobs.len()));
             *next_call_at = next_call_at.plus(APART);
         }
-        core.put_batches(now, calls)
+        core.put_many(now, calls, have_histories)
     }
 }

@@ -6,7 +6,7 @@ use crate::clock::Stopwatch;
 use crate::error::Error;
 use crate::model::bulk::text::{ReasonTally, put_summary};
 use crate::model::bulk::{
-    BulkReport, BulkTableColumns, BulkTotals, ItemResult, JobOutcome, OutcomeCode,
+    BulkReport, BulkTableColumns, BulkTotals, ItemResult, JobOutcome, OutcomeCode, OutcomeDetail,
 };
 use crate::model::queue::RoundedSeconds;
 use crate::name::Name;
@@ -14,6 +14,7 @@ use crate::ui::Ui;
 use crate::view::json;
 
 use super::SubmitResult;
+use super::round::{PutRound, SentJob};
 
 /// Counts the outcomes of the lines and writes them.
 pub(super) struct PutTally {
@@ -42,20 +43,29 @@ pub(super) struct LineOutcome<'t> {
     pub queue: &'t [u8],
     pub result: ItemResult,
     pub code: OutcomeCode,
-    /// Why the line failed, without details of this line: the totals count lines by this text.
-    pub why: Option<String>,
-    /// The details of this line, such as why it failed.
-    pub detail: Option<String>,
+    /// What the outcome says beyond its code, such as why the line failed.
+    pub detail: Option<OutcomeDetail>,
     pub state: Option<&'t Name>,
 }
 
-impl LineOutcome<'_> {
+impl<'t> LineOutcome<'t> {
+    pub(super) fn new(round: &'t PutRound, job: &SentJob, code: OutcomeCode) -> LineOutcome<'t> {
+        LineOutcome {
+            line: job.line,
+            jid: round.jid(job),
+            queue: round.queue(job),
+            result: code.item_result(),
+            code,
+            detail: None,
+            state: None,
+        }
+    }
+
     /// The outcome as reports and documents list it.
     pub(super) fn to_job_outcome(&self) -> JobOutcome {
-        let detail = self.detail.as_ref().or(self.why.as_ref());
         JobOutcome {
             result: self.result,
-            detail: detail.map(|detail| detail.clone().into()),
+            detail: self.detail.clone(),
             queue: Some(self.queue.into()),
             state_after: self.state.cloned(),
             line: Some(self.line),
@@ -132,8 +142,9 @@ impl PutTally {
                 _ => {}
             }
         }
-        if let (true, Some(why)) = (failed, &outcome.why) {
-            self.reasons.count_reason(outcome.result, why, outcome.jid);
+        if let (true, Some(detail)) = (failed, &outcome.detail) {
+            let why = detail.shared_reason_text();
+            self.reasons.count_reason(outcome.result, &why, outcome.jid);
         }
         let item = outcome.to_job_outcome();
         if failed {

@@ -189,8 +189,8 @@ impl Ui {
         ))
     }
 
-    /// The consent to a change of one named job. It is given without a question.
-    pub(crate) fn grant_consent_for_named_job(&self) -> Consent {
+    /// The consent to a change that needs no question: of one named job, of jobs that a worker holds, or of nothing.
+    pub(crate) fn consent_without_question(&self) -> Consent {
         Consent::grant()
     }
 

@@ -6,8 +6,8 @@ use crate::args::format::Format;
 use crate::bulk::maxima::ChangedThrottleMaxima;
 use crate::bulk::new_queues;
 use crate::clock::moment::Moment;
-use crate::core::api::guard::GuardReply;
-use crate::core::api::put::{PutCall, PutResult};
+use crate::core::api::guard::{GuardRefusal, GuardReply};
+use crate::core::api::put::PutResult;
 use crate::core::api::queue::CHECK;
 use crate::error::{Cause, Error, Kind};
 use crate::exit::Exit;
@@ -74,19 +74,18 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     let job = args.new_job(data);
     let fresh = || Name::from(uuid::Uuid::new_v4().simple().to_string());
     let jid = args.jid.clone().unwrap_or_else(fresh);
-    let mut call = PutCall::new(args.policy());
-    call.maxima = maxima.as_put_maxima();
-    job.add_to_call(jid.as_bytes(), now, &mut call);
-    let reply = session.core()?.put_one(now, &jid, &call)?;
-    let put = match reply.code {
-        OutcomeCode::Ok => {
-            let placed = reply.done.unwrap_or_default();
+    let mut call = args.policy().put_one_call(maxima.as_put_maxima().as_ref());
+    job.for_each_put_word(jid.as_bytes(), now, |word| call.push_arg(word));
+    let put = match session.core()?.put_one(now, &jid, call)? {
+        GuardReply::Done(placed) => {
             note_no_dependencies(&placed, args.allow_missing, session);
             note_if_option_has_no_effect(&job, now, session)?;
             put_or_duplicated_job(&job, jid, placed, args.dry_run, now, session)?
         }
-        OutcomeCode::Exists if args.if_absent => existing_job(jid, args.dry_run, now, session)?,
-        _ => return Err(refusal_error(&job, &jid, &reply)),
+        GuardReply::Refused(refusal) if refusal.code == OutcomeCode::Exists && args.if_absent => {
+            existing_job(jid, args.dry_run, now, session)?
+        }
+        GuardReply::Refused(refusal) => return Err(refusal_error(&job, &jid, &refusal)),
     };
     show_put(&put, session)?;
     if args.dry_run {
@@ -208,24 +207,23 @@ fn existing_job(
 }
 
 /// The error for a put that the core refused.
-fn refusal_error(job: &NewJob, jid: &Name, reply: &GuardReply<PutResult>) -> Error {
+fn refusal_error(job: &NewJob, jid: &Name, refusal: &GuardRefusal) -> Error {
     // If the put has an option that requires another one, the queue's defaults did not set the required one either.
     if let (OutcomeCode::Invalid, Err(unmet)) = (
-        reply.code,
+        refusal.code,
         coordination::refuse_unmet_requirements(&job.coordination),
     ) {
         return unmet;
     }
     let cannot_put = |why: &str| format!("cannot put `{jid}`: {why}");
-    let refusal = reply.put_or_dependency_refusal_text();
-    let message = cannot_put(refusal.text_with_jobs_or_summary());
-    match reply.code {
+    let message = cannot_put(&refusal.put_or_dependency_detail().to_string());
+    match refusal.code {
         OutcomeCode::Exists => Error::conflict(message)
             .about_jid(jid)
             .hint("`--if-absent` leaves it as it is, `--replace` puts it again"),
         OutcomeCode::Cycle => Error::conflict(message).about_jid(jid),
         OutcomeCode::MissingDependency => {
-            let mut missing = reply.detail_names();
+            let mut missing = refusal.detail_names();
             let hint = if missing.any(|name| name.as_bytes().contains(&b',')) {
                 "name each job by a `--depends` of its own"
             } else {
@@ -237,7 +235,7 @@ fn refusal_error(job: &NewJob, jid: &Name, reply: &GuardReply<PutResult>) -> Err
                 .caused_by(Cause::MissingDependency)
         }
         _ => {
-            let why = reply.core_refusal_text();
+            let why = refusal.core_refusal_text();
             // These are the texts about a key of the wrong type. The core names the key, or repeats the server's
             // `WRONGTYPE` error.
             if !why.starts_with("WRONGTYPE") && !why.contains(" is no ") {

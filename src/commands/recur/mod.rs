@@ -147,17 +147,20 @@ fn missing_recurring_error(jid: &Name) -> Error {
     Error::not_found(format!("recurring job `{jid}` does not exist")).about_jid(jid)
 }
 
-/// Refuses the reply to a call that did not pause or resume a recurring job.
-fn refuse_unchanged<D>(verb: &str, jid: &Name, reply: &GuardReply<D>) -> Result<(), Error> {
-    let error = match reply.code {
-        OutcomeCode::Ok => return Ok(()),
+/// The values of the reply to a call that paused or resumed a recurring job. A refusal is an error.
+fn require_done<D>(verb: &str, jid: &Name, reply: GuardReply<D>) -> Result<D, Error> {
+    let refusal = match reply {
+        GuardReply::Done(values) => return Ok(values),
+        GuardReply::Refused(refusal) => refusal,
+    };
+    let error = match refusal.code {
         OutcomeCode::Gone => return Err(missing_recurring_error(jid)),
         OutcomeCode::Exists => {
             let what = format!("`{jid}` is paused, and another recurring job has its jid now");
             Error::conflict(what).hint("`qless recur rm` removes both")
         }
         _ => {
-            let why = reply.detail_names().next().cloned().unwrap_or_default();
+            let why = refusal.detail_names().next().cloned().unwrap_or_default();
             Error::conflict(format!("cannot {verb} `{jid}`: {why}"))
         }
     };

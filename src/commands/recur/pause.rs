@@ -1,6 +1,6 @@
 //! `qless recur pause`
 
-use super::{RECURRING, refuse_unchanged, require_recurring_jobs};
+use super::{RECURRING, require_done, require_recurring_jobs};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
@@ -57,7 +57,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         for slice in jids.chunks(SLICE) {
             let replies = session.core()?.pause_recurring(now, &note, slice)?;
             for (jid, reply) in slice.iter().zip(replies) {
-                refuse_unchanged("pause", jid, &reply)?;
+                require_done("pause", jid, reply)?;
             }
         }
         let paused = format!("paused {}", comma_list(&jids));

@@ -1,7 +1,7 @@
 //! `qless recur resume`
 
 use super::pause::SLICE;
-use super::{RECURRING, note_next_runs, refuse_unchanged, require_recurring_jobs};
+use super::{RECURRING, note_next_runs, require_done, require_recurring_jobs};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
@@ -54,9 +54,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         for (slice, found) in jids.chunks(SLICE).zip(found.chunks(SLICE)) {
             let replies = session.core()?.resume_recurring(now, slice)?;
             for ((jid, found), reply) in slice.iter().zip(found).zip(replies) {
-                refuse_unchanged("resume", jid, &reply)?;
-                let next = reply.done.as_ref().and_then(|words| words.first());
-                runs = next_runs(found, next);
+                let words = require_done("resume", jid, reply)?;
+                runs = next_runs(found, words.first());
             }
         }
         let resumed = format!("resumed {}", comma_list(&jids));

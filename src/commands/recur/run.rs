@@ -7,11 +7,11 @@ use crate::args::format::Format;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::commands::put::one::{put_or_duplicated_job, show_put};
-use crate::core::api::put::{PutCall, PutPolicy};
+use crate::core::api::guard::GuardReply;
+use crate::core::api::put::PutPolicy;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::line::{NewJob, NewName};
-use crate::model::bulk::OutcomeCode;
 use crate::model::recur::text::owed_text;
 use crate::name::Name;
 use crate::session::Session;
@@ -57,20 +57,22 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         ..NewJob::default()
     };
     let jid = Name::from(uuid::Uuid::new_v4().simple().to_string());
-    let mut call = PutCall::new(PutPolicy {
+    let policy = PutPolicy {
         tell_lanes: true,
         dry_run: args.dry.dry_run,
         ..PutPolicy::default()
-    });
-    job.add_to_call(jid.as_bytes(), now, &mut call);
-    let reply = session.core()?.put_one(now, &jid, &call)?;
-    if reply.code != OutcomeCode::Ok {
-        let why = reply.core_refusal_text();
-        return Err(Error::conflict(format!(
-            "cannot put a job in `{queue}`: {why}"
-        )));
-    }
-    let placed = reply.done.unwrap_or_default();
+    };
+    let mut call = policy.put_one_call(None);
+    job.for_each_put_word(jid.as_bytes(), now, |word| call.push_arg(word));
+    let placed = match session.core()?.put_one(now, &jid, call)? {
+        GuardReply::Done(placed) => placed,
+        GuardReply::Refused(refusal) => {
+            let why = refusal.core_refusal_text();
+            return Err(Error::conflict(format!(
+                "cannot put a job in `{queue}`: {why}"
+            )));
+        }
+    };
     let put = put_or_duplicated_job(&job, jid, placed, args.dry.dry_run, now, session)?;
     show_put(&put, session)?;
     if let Some(owed) = owed {

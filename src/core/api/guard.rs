@@ -1,6 +1,5 @@
 //! Guarded writes: the core changes a job only if the job has not changed since the client read it.
 
-use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::marker::PhantomData;
@@ -18,93 +17,68 @@ use crate::core::call::jobs_per_reply::JobsPerReply;
 use crate::core::call::reply::Bytes;
 use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
-use crate::model::bulk::OutcomeCode;
+use crate::model::bulk::{OutcomeCode, OutcomeDetail};
 use crate::model::job::{Job, State};
 use crate::model::job_snapshot::{FieldInterner, JobSnapshot};
 use crate::name::Name;
 use crate::text::backtick_list;
 
-/// The outcome of a guarded call for one job. `D` is the type of the values that the core returns if it made the
-/// change.
+/// The reply to a guarded call about one job. `D` has the values that the core returns with the change.
 #[derive(Clone, Debug, PartialEq)]
-pub struct GuardReply<D = ()> {
+pub enum GuardReply<D = ()> {
+    /// The core made the change.
+    Done(D),
+    Refused(GuardRefusal),
+}
+
+/// Why a guarded call did not change a job. With the code `unknown` the call may have changed it: its reply was lost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GuardRefusal {
     pub code: OutcomeCode,
     /// The current mark of the job, if the job changed since it was read.
     pub mark: Vec<u8>,
-    /// The values that the core returned with the change. `None` if the core did not make it, or if the reply was lost.
-    pub done: Option<D>,
-    /// Why the change was not made: names, times or a sentence, depending on the outcome.
+    /// Names, times or a sentence, depending on the code.
     pub detail: Vec<Option<Name>>,
 }
 
-/// Why a job was not put, or its dependencies not changed.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct PutOrDependencyRefusalText {
-    /// The reason without names of jobs. It is one text for all jobs refused for this reason, so that a summary can
-    /// count them.
-    pub summary: Cow<'static, str>,
-    /// The reason with the names of the jobs that cause it, if jobs cause it.
-    pub with_jobs: Option<String>,
-}
-
-impl PutOrDependencyRefusalText {
-    /// The reason as exactly as it is known.
-    pub(crate) fn text_with_jobs_or_summary(&self) -> &str {
-        self.with_jobs.as_deref().unwrap_or(&self.summary)
-    }
-}
-
 impl<D> GuardReply<D> {
-    pub(crate) fn new(code: OutcomeCode) -> GuardReply<D> {
-        GuardReply {
-            code,
-            mark: Vec::new(),
-            done: None,
-            detail: Vec::new(),
+    /// The code of a refusal; `None` if the core made the change.
+    pub(crate) fn refusal_code(&self) -> Option<OutcomeCode> {
+        match self {
+            GuardReply::Done(_) => None,
+            GuardReply::Refused(refusal) => Some(refusal.code),
         }
     }
+}
 
-    /// Drops the values of the change, so that replies to different calls have one type.
-    pub(crate) fn without_done_value(self) -> GuardReply {
-        GuardReply {
-            mark: self.mark,
-            detail: self.detail,
-            ..GuardReply::new(self.code)
-        }
-    }
-
+impl GuardRefusal {
     pub fn detail_names(&self) -> impl Iterator<Item = &Name> {
         self.detail.iter().flatten()
     }
 
     /// Why a put or a change of dependencies was refused.
-    pub(crate) fn put_or_dependency_refusal_text(&self) -> PutOrDependencyRefusalText {
-        let (summary, with_jobs) = match self.code {
-            OutcomeCode::Exists => ("a job of this id exists already", None),
+    pub(crate) fn put_or_dependency_detail(&self) -> OutcomeDetail {
+        match self.code {
+            OutcomeCode::Exists => "a job of this id exists already".into(),
             OutcomeCode::MissingDependency => {
                 let missing: Vec<&Name> = self.detail_names().collect();
                 let verb = if missing.len() == 1 { "does" } else { "do" };
-                let jobs = format!("{} {verb} not exist", backtick_list(missing));
-                ("a job that it would wait for does not exist", Some(jobs))
+                OutcomeDetail::Caused {
+                    reason: "a job that it would wait for does not exist",
+                    text: format!("{} {verb} not exist", backtick_list(missing)),
+                }
             }
             OutcomeCode::Cycle => {
                 let mut path: Vec<String> = self.detail_names().map(Name::to_string).collect();
                 if path.len() < 2 || path.first() != path.last() {
                     path.extend(path.first().cloned());
                 }
-                let jobs = format!("it would wait for itself: {}", path.join(" → "));
-                ("it would wait for itself", Some(jobs))
+                OutcomeDetail::Caused {
+                    reason: "it would wait for itself",
+                    text: format!("it would wait for itself: {}", path.join(" → ")),
+                }
             }
-            _ => {
-                return PutOrDependencyRefusalText {
-                    summary: self.core_refusal_text().into(),
-                    with_jobs: None,
-                };
-            }
-        };
-        PutOrDependencyRefusalText {
-            summary: summary.into(),
-            with_jobs,
+            _ => self.core_refusal_text().into(),
         }
     }
 
@@ -115,7 +89,7 @@ impl<D> GuardReply<D> {
     }
 
     /// A time in the detail.
-    pub(crate) fn detail_moment(&self, index: usize) -> Option<Moment> {
+    pub(super) fn detail_moment(&self, index: usize) -> Option<Moment> {
         Moment::from_decimal(self.detail.get(index)?.as_ref()?.as_bytes())
     }
 }
@@ -130,17 +104,18 @@ impl<'de, D: Deserialize<'de>> Deserialize<'de> for GuardReply<D> {
                 f.write_str("an outcome")
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut row: A) -> Result<Self::Value, A::Error> {
-                let code = row.next_element()?;
-                let mut reply =
-                    GuardReply::new(code.ok_or_else(|| A::Error::custom("no outcome"))?);
+                let absent = || A::Error::custom("no outcome");
+                let code: OutcomeCode = row.next_element()?.ok_or_else(absent)?;
                 let mark: Option<Option<Bytes>> = row.next_element()?;
-                reply.mark = mark.flatten().unwrap_or_default().0;
-                if reply.code == OutcomeCode::Ok {
-                    reply.done = row.next_element()?;
+                Ok(if code == OutcomeCode::Ok {
+                    GuardReply::Done(row.next_element()?.ok_or_else(absent)?)
                 } else {
-                    reply.detail = row.next_element()?.unwrap_or_default();
-                }
-                Ok(reply)
+                    GuardReply::Refused(GuardRefusal {
+                        code,
+                        mark: mark.flatten().unwrap_or_default().0,
+                        detail: row.next_element()?.unwrap_or_default(),
+                    })
+                })
             }
         }
         deserializer.deserialize_struct("row", &["code", "mark", ".."], GuardVisitor(PhantomData))
@@ -157,31 +132,30 @@ pub struct RequeueResult {
 }
 
 /// How jobs are put into a queue again.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RequeueOptions<'a> {
-    pub verb: RequeueVerb,
-    /// The queue to put the jobs into; if absent, each job's own queue.
-    pub to: Option<&'a Name>,
-    pub priority: Option<i64>,
-    /// Whether the remaining retries stay as they are.
-    pub keeps_remaining_retries: bool,
-}
-
-/// Which command requeues jobs, for errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequeueVerb {
+    /// The job gets all its retries again.
     Retry,
+    /// The job keeps its remaining retries.
+    RetryRunning,
+    /// The job keeps its remaining retries.
     Promote,
+    /// The job gets all its retries again.
     Move,
 }
 
 impl RequeueVerb {
+    /// The verb and its participle, for errors.
     const fn verb_and_participle(self) -> (&'static str, &'static str) {
         match self {
-            RequeueVerb::Retry => ("retry", "retrying"),
+            RequeueVerb::Retry | RequeueVerb::RetryRunning => ("retry", "retrying"),
             RequeueVerb::Promote => ("promote", "promoting"),
             RequeueVerb::Move => ("move", "moving"),
         }
+    }
+
+    const fn keeps_remaining_retries(self) -> bool {
+        matches!(self, RequeueVerb::RetryRunning | RequeueVerb::Promote)
     }
 }
 
@@ -263,25 +237,28 @@ impl Core {
         reply::require_row_per_item(calls::LOOK_JOBS.name, rows, jids.len())
     }
 
-    /// Puts jobs into a queue again, as retry, promote and move do: each at its due time, or immediately if it has
-    /// none. The core refuses a job that has changed since its snapshot.
+    /// Puts jobs into a queue again, as retry, promote and move do: into the queue `to`, or each into its own; each at
+    /// its due time, or immediately if it has none. The core refuses a job that has changed since its snapshot.
     pub fn requeue_jobs(
         &mut self,
         now: Moment,
-        how: &RequeueOptions,
         note: &[u8],
+        verb: RequeueVerb,
+        to: Option<&Name>,
+        priority: Option<i64>,
         jobs_and_due_times: &[(&JobSnapshot, Option<Moment>)],
     ) -> Result<Vec<GuardReply<RequeueResult>>, Error> {
         let from: BTreeSet<Option<&str>> = jobs_and_due_times
             .iter()
             .map(|(job, _)| job.stored.as_str())
             .collect();
-        let mut options = serde_json::json!({ "from": from, "keep": how.keeps_remaining_retries });
-        if let Some(priority) = how.priority {
+        let mut options =
+            serde_json::json!({ "from": from, "keep": verb.keeps_remaining_retries() });
+        if let Some(priority) = priority {
             options["priority"] = priority.into();
         }
         let mut options = options.to_string().into_bytes();
-        if let Some(to) = &how.to {
+        if let Some(to) = to {
             options.pop();
             options.extend(b",\"to\":");
             options.extend(crate::json::quote::quote_string(to.as_bytes()));
@@ -296,7 +273,7 @@ impl Core {
         } else {
             RetryClass::Never
         };
-        let (verb, doing) = how.verb.verb_and_participle();
+        let (verb, doing) = verb.verb_and_participle();
         let spec = calls::GUARD_REQUEUE
             .with_retry_class(class)
             .with_wording(verb, doing);
@@ -321,22 +298,22 @@ impl Core {
         Ok(outcomes)
     }
 
-    /// Cancels jobs in order, at least one, until the limit of one call is reached. Each cancelled job has an outcome,
-    /// which names the dependents that were deleted or released with it.
+    /// Cancels jobs in order, at least one, until the limit of one call is reached. The outcome of a cancelled job names
+    /// the dependents that were deleted or released with it; `None` if the reply with the names was lost.
     pub fn cancel_jobs_up_to_call_limit(
         &mut self,
         now: Moment,
         dependents: DependentsPolicy,
         jobs: &[&JobSnapshot],
         _: Consent,
-    ) -> Result<Vec<GuardReply<Vec<Name>>>, Error> {
+    ) -> Result<Vec<GuardReply<Option<Vec<Name>>>>, Error> {
         let mut call = Call::new(calls::GUARD_CANCEL).arg(dependents.into_str());
         for job in jobs {
             call = call.arg(&job.jid).arg(&job.mark);
         }
         let reply = self.call_for_reply(now, call)?;
         let repeated = reply.repeated;
-        let mut outcomes: Vec<GuardReply<_>> = reply.read()?;
+        let mut outcomes: Vec<GuardReply<Option<Vec<Name>>>> = reply.read()?;
         if outcomes.is_empty() || outcomes.len() > jobs.len() {
             let call = calls::GUARD_CANCEL.name;
             let error = reply::unexpected_reply(call, "not an outcome for each job");

@@ -1,6 +1,7 @@
 //! Reads the core's indexes: the jids in a set or list, and the names of queues, workers, tags and groups.
 
 use serde::Deserialize;
+use strum::IntoStaticStr;
 
 use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, calls};
@@ -17,8 +18,10 @@ const MIN_MEMBERS_PER_READ: u64 = 100;
 /// The number of calls in one round trip.
 const CALLS_PER_ROUND: usize = 200;
 
-/// A set or list of the core that can be read in ranges: jids or names, each kind in its own order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A set or list of the core that can be read in ranges: jids or names, each kind in its own order. Its variants have the
+/// names that the core takes.
+#[derive(Clone, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Index {
     /// Waiting jobs of a queue, in the order of the next pops. Jobs whose lock was revoked come first.
     Waiting(Name),
@@ -68,27 +71,22 @@ impl Index {
         }
     }
 
+    /// The kind and the name of the index, as the core takes them.
     fn script_args(&self) -> (&'static str, &[u8]) {
-        match self {
-            Index::Waiting(queue) => ("waiting", queue.as_bytes()),
-            Index::Locks(queue) => ("locks", queue.as_bytes()),
-            Index::Scheduled(queue) => ("scheduled", queue.as_bytes()),
-            Index::Depends(queue) => ("depends", queue.as_bytes()),
-            Index::Throttled(queue) => ("throttled", queue.as_bytes()),
-            Index::Recurring(queue) => ("recurring", queue.as_bytes()),
-            Index::Failed(group) => ("failed", group.as_bytes()),
-            Index::Worker(worker) => ("worker", worker.as_bytes()),
-            Index::Tag(tag) => ("tag", tag.as_bytes()),
-            Index::Lane(lane) => ("lane", lane.as_bytes()),
-            Index::Complete => ("complete", b""),
-            Index::Tracked => ("tracked", b""),
-            Index::Queues => ("queues", b""),
-            Index::Workers => ("workers", b""),
-            Index::Tags => ("tags", b""),
-            Index::Groups => ("groups", b""),
-            Index::Paused => ("paused", b""),
-            Index::PausedRecurring => ("paused_recurring", b""),
-        }
+        let name = match self {
+            Index::Waiting(name)
+            | Index::Locks(name)
+            | Index::Scheduled(name)
+            | Index::Depends(name)
+            | Index::Throttled(name)
+            | Index::Recurring(name)
+            | Index::Failed(name)
+            | Index::Worker(name)
+            | Index::Tag(name)
+            | Index::Lane(name) => name.as_bytes(),
+            _ => b"",
+        };
+        (self.into_str(), name)
     }
 }
 

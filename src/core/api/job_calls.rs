@@ -4,7 +4,6 @@
 //! The core changes a job only if its mark is still the one that the client read. A job without a mark does not exist;
 //! some commands still remove what is left of it, such as its entry among the tracked jobs.
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::guard::GuardReply;
@@ -12,22 +11,12 @@ use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, calls};
 use crate::error::{Error, JobChangeRefusal};
 use crate::json::quote::quote_array;
-use crate::model::bulk::OutcomeCode;
 use crate::model::job::Job;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 
-/// The outcome for each job.
-pub(crate) type PerJob<T> = Vec<Result<DoneOrRefused<T>, Error>>;
-
-/// The outcome of one command for one job.
-#[derive(Clone, Debug, PartialEq)]
-pub enum DoneOrRefused<T> {
-    /// The command ran. The value is its reply.
-    Done(T),
-    /// The job changed since it was read.
-    Refused(GuardReply),
-}
+/// The reply for each job.
+pub(crate) type PerJob<T> = Vec<Result<GuardReply<T>, Error>>;
 
 impl Core {
     pub fn set_priority(
@@ -146,57 +135,43 @@ impl Core {
         let calls: Vec<Call> = jobs.iter().map(guarded).collect();
         let replies = self.call_all_for_replies(now, &calls);
         let mut to_reconcile: Vec<bool> = Vec::with_capacity(jobs.len());
-        let mut outcomes: Vec<Result<GuardReply<GuardedCommandReply<T>>, Error>> = Vec::new();
+        let mut outcomes: PerJob<Vec<Option<T>>> = Vec::with_capacity(jobs.len());
         for (job, reply) in jobs.iter().zip(replies) {
             let repeated = reply.repeated;
             to_reconcile.push(repeated && !job.mark.is_empty());
-            if !job.mark.is_empty() {
-                outcomes.push(reply.read());
-                continue;
-            }
-            let done = match reply.read() {
-                Ok(reply) => Some(GuardedCommandReply { reply }),
-                // If the first attempt removed what was left of the job, the repeated call finds nothing: count it as
-                // done.
-                Err(error) if repeated && is_job_gone(&error, &job.jid) => None,
-                Err(error) => {
-                    outcomes.push(Err(error));
-                    continue;
+            outcomes.push(if !job.mark.is_empty() {
+                // `guard.call` returns the reply of the command that it ran after it had verified the mark.
+                reply.read()
+            } else {
+                match reply.read() {
+                    Ok(reply) => Ok(GuardReply::Done(vec![reply])),
+                    // If the first attempt removed what was left of the job, the repeated call finds nothing: count it
+                    // as done.
+                    Err(error) if repeated && is_job_gone(&error, &job.jid) => {
+                        Ok(GuardReply::Done(Vec::new()))
+                    }
+                    Err(error) => Err(error),
                 }
-            };
-            outcomes.push(Ok(GuardReply {
-                done,
-                ..GuardReply::new(OutcomeCode::Ok)
-            }));
+            });
         }
         let repeated = jobs.iter().zip(&mut outcomes).zip(to_reconcile);
         let repeated = repeated.filter_map(|((job, outcome), repeated)| match outcome {
             Ok(outcome) if repeated => Some((&job.jid, outcome)),
             _ => None,
         });
-        let done = |job| GuardedCommandReply {
-            reply: Some(result_of_job(job)),
-        };
+        let done = |job| vec![Some(result_of_job(job))];
         self.reconcile_repeated_calls(now, note, repeated.collect(), done);
         let outcomes = outcomes.into_iter().map(|outcome| {
-            let mut outcome = outcome?;
-            if outcome.code != OutcomeCode::Ok {
-                return Ok(DoneOrRefused::Refused(outcome.without_done_value()));
-            }
-            let reply = outcome.done.take().and_then(|done| done.reply);
-            let reply = reply.unwrap_or_else(|| result_of_job(Job::default()));
-            Ok(DoneOrRefused::Done(reply))
+            Ok(match outcome? {
+                GuardReply::Refused(refusal) => GuardReply::Refused(refusal),
+                GuardReply::Done(reply) => {
+                    let reply = reply.into_iter().flatten().next();
+                    GuardReply::Done(reply.unwrap_or_else(|| result_of_job(Job::default())))
+                }
+            })
         });
         outcomes.collect()
     }
-}
-
-/// The reply of `guard.call`: the reply of the command that it ran after it had verified the mark.
-#[derive(Deserialize)]
-#[serde(rename = "row")]
-struct GuardedCommandReply<T> {
-    #[serde(default = "Option::default")]
-    reply: Option<T>,
 }
 
 fn is_job_gone(error: &Error, jid: &Name) -> bool {

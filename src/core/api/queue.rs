@@ -1,4 +1,4 @@
-//! Reads queues, and removes them from the list of known queues.
+//! Reads queues, pauses them, and removes them from the list of known queues.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,6 +15,7 @@ use crate::core::call::{Call, Core, calls, reply};
 use crate::core::script::keys::{Keys, QueueKey};
 use crate::error::{Error, Kind};
 use crate::json::Json;
+use crate::json::quote::quote_string;
 use crate::model::lag::QueueLag;
 use crate::model::length::QueueLength;
 use crate::model::pattern::NamePattern;
@@ -245,6 +246,33 @@ impl Core {
         } else {
             Err(not_found::missing_queue_error(self, now, queue)?)
         }
+    }
+
+    /// Pauses queues: until the moment `until`, or without an end if none is given.
+    pub fn pause_queues(
+        &mut self,
+        now: Moment,
+        queues: &[Name],
+        until: Option<Moment>,
+        reason: Option<&Name>,
+        by: &str,
+    ) -> Result<(), Error> {
+        let until = until.map_or(String::new(), |until| until.to_string());
+        let mut note = b"{\"by\":".to_vec();
+        note.extend(quote_string(by.as_bytes()));
+        if let Some(reason) = reason {
+            note.extend(b",\"reason\":");
+            note.extend(quote_string(reason.as_bytes()));
+        }
+        note.push(b'}');
+        let call = Call::new(calls::GUARD_PAUSE).arg(until).arg(note);
+        self.call_in_slices::<()>(now, &call, queues).map(drop)
+    }
+
+    /// Ends the pause of queues.
+    pub fn unpause_queues(&mut self, now: Moment, queues: &[Name]) -> Result<(), Error> {
+        let call = Call::new(calls::UNPAUSE);
+        self.call_in_slices::<()>(now, &call, queues).map(drop)
     }
 
     /// Removes queues from the list of known queues. Their jobs stay.

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::guard::{GuardReply, JOBS_PER_READ};
+use super::guard::{GuardRefusal, GuardReply, JOBS_PER_READ};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
@@ -63,8 +63,9 @@ impl Core {
         repeated: Vec<(&Name, &mut GuardReply<D>)>,
         result_of_job: impl Fn(Job) -> D,
     ) {
-        let changed = |outcome: &GuardReply<D>| outcome.code == OutcomeCode::StateChanged;
-        let open = repeated.iter().filter(|(_, outcome)| changed(outcome));
+        let open = repeated
+            .iter()
+            .filter(|(_, outcome)| outcome.refusal_code() == Some(OutcomeCode::StateChanged));
         let open: Vec<&Name> = open.map(|(jid, _)| *jid).collect();
         let mut noted = if open.is_empty() {
             Ok(HashMap::new())
@@ -72,20 +73,22 @@ impl Core {
             self.jobs_changed_with_note(now, note, &open)
         };
         for (jid, outcome) in repeated {
-            let unknown = match (outcome.code, &mut noted) {
-                (OutcomeCode::StateChanged, Ok(noted)) => {
+            let unknown = match (outcome.refusal_code(), &mut noted) {
+                (Some(OutcomeCode::StateChanged), Ok(noted)) => {
                     if let Some(job) = noted.remove(jid) {
-                        outcome.code = OutcomeCode::Ok;
-                        outcome.done = Some(result_of_job(job));
+                        *outcome = GuardReply::Done(result_of_job(job));
                     }
                     continue;
                 }
-                (OutcomeCode::StateChanged, Err(_)) => LOST,
-                (OutcomeCode::Gone, _) => LOST_AND_GONE,
+                (Some(OutcomeCode::StateChanged), Err(_)) => LOST,
+                (Some(OutcomeCode::Gone), _) => LOST_AND_GONE,
                 _ => continue,
             };
-            outcome.code = OutcomeCode::Unknown;
-            outcome.detail = vec![Some(Name::from(unknown))];
+            *outcome = GuardReply::Refused(GuardRefusal {
+                code: OutcomeCode::Unknown,
+                mark: Vec::new(),
+                detail: vec![Some(Name::from(unknown))],
+            });
         }
     }
 
@@ -132,24 +135,25 @@ impl Core {
     }
 }
 
-impl<D> GuardReply<D> {
+impl<D: Default> GuardReply<D> {
     /// If a repeated cancel does not find the job, counts the job as cancelled by the first attempt.
     pub(crate) fn treat_gone_as_cancelled(&mut self) {
-        if self.code == OutcomeCode::Gone {
-            self.code = OutcomeCode::Ok;
+        if self.refusal_code() == Some(OutcomeCode::Gone) {
+            *self = GuardReply::Done(D::default());
         }
     }
+}
 
-    /// If a repeated put finds that the job exists and is not older than the put, counts the job as put by the first
-    /// attempt. The age of a job that was restored with its history is that of its newest put.
-    pub(crate) fn treat_existing_as_put_if_newer(&mut self, put_at: Moment, was_restored: bool) {
-        if self.code != OutcomeCode::Exists {
-            return;
-        }
-        let since = self.detail_moment(usize::from(was_restored));
-        if since.is_some_and(|since| whole_second(since) >= whole_second(put_at)) {
-            self.code = OutcomeCode::Ok;
-        }
+impl<D> GuardReply<D> {
+    /// Whether a put was refused because the job exists and is not older than `put_at`, so that an earlier attempt has
+    /// put it. The job's first history entry gives its age; with `by_newest_put`, the entry of its newest put does.
+    pub(crate) fn is_existing_since(&self, put_at: Moment, by_newest_put: bool) -> bool {
+        let GuardReply::Refused(refusal) = self else {
+            return false;
+        };
+        let since = refusal.detail_moment(usize::from(by_newest_put));
+        refusal.code == OutcomeCode::Exists
+            && since.is_some_and(|since| whole_second(since) >= whole_second(put_at))
     }
 }
 
@@ -214,41 +218,41 @@ fn whole_second(moment: Moment) -> i64 {
 mod tests {
     use super::*;
 
-    fn outcome(code: OutcomeCode, detail: &[Option<&str>]) -> GuardReply {
-        let detail = detail.iter().map(|word| word.map(Name::from)).collect();
-        GuardReply {
-            detail,
-            ..GuardReply::new(code)
-        }
+    fn refusal(code: OutcomeCode, detail: &[Option<&str>]) -> GuardReply {
+        GuardReply::Refused(GuardRefusal {
+            code,
+            mark: Vec::new(),
+            detail: detail.iter().map(|word| word.map(Name::from)).collect(),
+        })
     }
 
     #[test]
     fn an_existing_job_that_is_not_older_than_the_put_was_put() {
         let now: Moment = "1000.7".parse().unwrap();
-        for (first, newest, restored, code) in [
-            (Some("1000"), Some("1000"), false, OutcomeCode::Ok),
-            (Some("1001"), Some("1001"), false, OutcomeCode::Ok),
-            (Some("999"), Some("1000"), false, OutcomeCode::Exists),
-            (Some("999"), Some("1000"), true, OutcomeCode::Ok),
-            (None, None, false, OutcomeCode::Exists),
-            (None, None, true, OutcomeCode::Exists),
+        for (first, newest, by_newest_put, is_put) in [
+            (Some("1000"), Some("1000"), false, true),
+            (Some("1001"), Some("1001"), false, true),
+            (Some("999"), Some("1000"), false, false),
+            (Some("999"), Some("1000"), true, true),
+            (None, None, false, false),
+            (None, None, true, false),
         ] {
-            let mut put = outcome(OutcomeCode::Exists, &[first, newest]);
-            put.treat_existing_as_put_if_newer(now, restored);
-            assert_eq!(put.code, code, "{first:?} {newest:?} {restored}");
+            let put = refusal(OutcomeCode::Exists, &[first, newest]);
+            let found = put.is_existing_since(now, by_newest_put);
+            assert_eq!(found, is_put, "{first:?} {newest:?} {by_newest_put}");
         }
     }
 
     #[test]
     fn a_job_that_a_repeated_cancel_does_not_find_was_cancelled() {
-        for (code, corrected) in [
-            (OutcomeCode::Gone, OutcomeCode::Ok),
-            (OutcomeCode::StateChanged, OutcomeCode::StateChanged),
-            (OutcomeCode::HasDependents, OutcomeCode::HasDependents),
+        for (code, is_done) in [
+            (OutcomeCode::Gone, true),
+            (OutcomeCode::StateChanged, false),
+            (OutcomeCode::HasDependents, false),
         ] {
-            let mut cancel = outcome(code, &[]);
+            let mut cancel = refusal(code, &[]);
             cancel.treat_gone_as_cancelled();
-            assert_eq!(cancel.code, corrected);
+            assert_eq!(cancel == GuardReply::Done(()), is_done);
         }
     }
 }

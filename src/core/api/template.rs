@@ -103,19 +103,16 @@ impl Core {
         call: Call,
     ) -> Result<Name, Error> {
         let (reply,): (GuardReply<Vec<Name>>,) = self.call(now, call)?;
-        match reply.code {
-            OutcomeCode::Ok => Ok(reply
-                .done
-                .and_then(|mut words| words.pop())
-                .unwrap_or_default()),
-            OutcomeCode::Gone => Err(Error::not_found(format!(
-                "recurring job `{jid}` does not exist"
-            ))),
-            _ => Err(Error::conflict(format!(
-                "cannot change `{jid}`: {}",
-                reply.core_refusal_text()
-            ))
-            .about_jid(jid)),
+        match reply {
+            GuardReply::Done(mut words) => Ok(words.pop().unwrap_or_default()),
+            GuardReply::Refused(refusal) if refusal.code == OutcomeCode::Gone => {
+                let message = format!("recurring job `{jid}` does not exist");
+                Err(Error::not_found(message))
+            }
+            GuardReply::Refused(refusal) => {
+                let message = format!("cannot change `{jid}`: {}", refusal.core_refusal_text());
+                Err(Error::conflict(message).about_jid(jid))
+            }
         }
     }
 

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use super::guard::GuardReply;
 use super::job::JobFields;
-use super::job_calls::{DoneOrRefused, PerJob};
+use super::job_calls::PerJob;
 use crate::clock::duration::decimal_seconds_text;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
@@ -73,7 +74,7 @@ impl Core {
         };
         let calls: Vec<Call> = jobs.iter().map(call).collect();
         let results = self.call_all(now, &calls).into_iter();
-        let results = results.map(|result| result.map(DoneOrRefused::Done));
+        let results = results.map(|result| result.map(GuardReply::Done));
         results.collect()
     }
 
@@ -195,8 +196,8 @@ impl Core {
         for (job, reply) in jobs.iter().zip(self.revoke_locks(now, note, &jobs)) {
             // A refusal means that the job has changed: the worker no longer holds it.
             match reply {
-                Ok(DoneOrRefused::Done(())) => released.push(job.jid.clone()),
-                Ok(DoneOrRefused::Refused(_)) => {}
+                Ok(GuardReply::Done(())) => released.push(job.jid.clone()),
+                Ok(GuardReply::Refused(_)) => {}
                 Err(error) if error.cause().is_some() => {}
                 Err(error) => return Err(error),
             }

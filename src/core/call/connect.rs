@@ -117,27 +117,6 @@ impl PackedWords {
         self.count += 1;
     }
 
-    /// The words as they were added.
-    pub(crate) fn to_args(&self) -> Vec<Vec<u8>> {
-        let mut words = Vec::with_capacity(self.count);
-        let mut rest = self.bytes.as_slice();
-        while let Some(end) = rest.iter().position(|byte| *byte == b'\r') {
-            let size = rest
-                .get(1..end)
-                .and_then(|size| std::str::from_utf8(size).ok());
-            let size: usize = size.and_then(|size| size.parse().ok()).unwrap_or_default();
-            let word = end + 2..end + 2 + size;
-            rest = match rest.get(word.clone()) {
-                Some(text) => {
-                    words.push(text.to_vec());
-                    rest.get(word.end + 2..).unwrap_or_default()
-                }
-                None => &[],
-            };
-        }
-        words
-    }
-
     /// The number of words.
     pub(crate) fn word_count(&self) -> usize {
         self.count

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
+use super::job_snapshot::JobSnapshot;
 use super::queue::RoundedSeconds;
 use crate::error::Kind;
 use crate::name::Name;
@@ -101,13 +102,15 @@ pub(crate) enum OutcomeDetail {
     Is(String),
     /// A text that is shown as it is.
     Text(String),
+    /// A text that names the jobs that cause the refusal. A summary counts the jobs by the reason, which names none.
+    Caused { reason: &'static str, text: String },
 }
 
 impl OutcomeDetail {
     /// The detail in documents and report files: `it is depends, not running`.
     pub(crate) fn detail_for_documents(&self) -> String {
         match self {
-            OutcomeDetail::Text(text) => text.clone(),
+            OutcomeDetail::Text(text) | OutcomeDetail::Caused { text, .. } => text.clone(),
             _ => format!("it is {}", self.shared_reason_text()),
         }
     }
@@ -121,6 +124,7 @@ impl OutcomeDetail {
                 required: Some(required),
             } => format!("{is}, not {required}"),
             OutcomeDetail::Is(text) | OutcomeDetail::Text(text) => text.clone(),
+            OutcomeDetail::Caused { reason, .. } => (*reason).to_owned(),
         }
     }
 }
@@ -136,9 +140,7 @@ impl fmt::Display for OutcomeDetail {
                     None => Ok(()),
                 }
             }
-            OutcomeDetail::Is(_) | OutcomeDetail::Text(_) => {
-                f.write_str(&self.detail_for_documents())
-            }
+            _ => f.write_str(&self.detail_for_documents()),
         }
     }
 }
@@ -224,10 +226,29 @@ impl JobOutcome {
             as_asked: false,
         }
     }
+
+    /// The outcome of a job that was not changed. `why` ends a sentence about the job.
+    pub(crate) fn refused(
+        jid: &Name,
+        code: OutcomeCode,
+        why: impl Into<OutcomeDetail>,
+    ) -> JobOutcome {
+        JobOutcome {
+            detail: Some(why.into()),
+            ..JobOutcome::new(jid, code)
+        }
+    }
+
+    /// Sets the queue and the state that the job had before the change.
+    pub(crate) fn with_snapshot(mut self, job: &JobSnapshot) -> JobOutcome {
+        self.queue = job.queue.clone();
+        self.state_before = Some(job.state.clone()).filter(|state| !state.is_empty());
+        self
+    }
 }
 
 /// The totals of a bulk action.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct BulkTotals {
     /// The command
     pub action: &'static str,
@@ -255,13 +276,8 @@ impl BulkTotals {
         BulkTotals {
             action,
             dry_run,
-            context: None,
             matched,
-            done: 0,
-            skipped: 0,
-            failed: 0,
-            remaining: 0,
-            elapsed_s: RoundedSeconds(0.0),
+            ..BulkTotals::default()
         }
     }
 

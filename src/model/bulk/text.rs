@@ -15,6 +15,13 @@ use crate::view::table::{Cell, Column, Table};
 use crate::view::{RenderOptions, View};
 
 const JID: Column<BulkRow> = Column::of_names("JID", |row| &row.jid);
+const OLD: Column<BulkRow> = Column::of_numbers("OLD", |row, _| number_cell(&row.cells[0]));
+const NEW: Column<BulkRow> = Column::of_numbers("NEW", |row, _| number_cell(&row.cells[1]));
+const TAGS: Column<BulkRow> = Column::of_text("TAGS", |row, _| Cell::name_list(&row.cells, false));
+const REMAINING: Column<BulkRow> =
+    Column::of_numbers("REMAINING", |row, _| number_cell(&row.cells[0]));
+const STATE: Column<BulkRow> = Column::of_text("STATE", |row, _| Cell::text(&row.cells[0]));
+const EXPIRES: Column<BulkRow> = Column::of_text("EXPIRES", |row, _| Cell::text(&row.cells[0]));
 
 impl BulkTableColumns {
     /// The columns of the table; none if there is no table.
@@ -22,47 +29,11 @@ impl BulkTableColumns {
         match self {
             BulkTableColumns::Nothing => &[],
             BulkTableColumns::Jids => const { &[JID] },
-            BulkTableColumns::Priorities => {
-                const {
-                    &[
-                        JID,
-                        Column::of_numbers("OLD", |row, _| number_cell(&row.cells[0])),
-                        Column::of_numbers("NEW", |row, _| number_cell(&row.cells[1])),
-                    ]
-                }
-            }
-            BulkTableColumns::Tags => {
-                const {
-                    &[
-                        JID,
-                        Column::of_text("TAGS", |row, _| Cell::name_list(&row.cells, false)),
-                    ]
-                }
-            }
-            BulkTableColumns::Remaining => {
-                const {
-                    &[
-                        JID,
-                        Column::of_numbers("REMAINING", |row, _| number_cell(&row.cells[0])),
-                    ]
-                }
-            }
-            BulkTableColumns::States => {
-                const {
-                    &[
-                        JID,
-                        Column::of_text("STATE", |row, _| Cell::text(&row.cells[0])),
-                    ]
-                }
-            }
-            BulkTableColumns::Expiries => {
-                const {
-                    &[
-                        JID,
-                        Column::of_text("EXPIRES", |row, _| Cell::text(&row.cells[0])),
-                    ]
-                }
-            }
+            BulkTableColumns::Priorities => const { &[JID, OLD, NEW] },
+            BulkTableColumns::Tags => const { &[JID, TAGS] },
+            BulkTableColumns::Remaining => const { &[JID, REMAINING] },
+            BulkTableColumns::States => const { &[JID, STATE] },
+            BulkTableColumns::Expiries => const { &[JID, EXPIRES] },
         }
     }
 }

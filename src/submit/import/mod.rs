@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::round::{PutRound, SentJob};
 use crate::args::input_arg::FileArg;
 use crate::args::shared::BulkFlags;
-use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome, failed_call_outcome};
+use crate::bulk::{BulkPlan, JobOutcome, failed_call_outcome};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::consent::Consent;
@@ -137,7 +137,9 @@ pub(crate) fn import_file(
         && changes.is_empty()
         && maxima.is_empty()
         && pauses.has_no_pauses();
-    if !nothing {
+    let consent = if nothing {
+        Some(session.ui.consent_without_question()).filter(|_| !dry_run)
+    } else {
         let recurring = format_count(proposal.recurring as u64, "recurring job", "recurring jobs");
         let jobs = match (
             format_count(order.len() as u64, "job", "jobs"),
@@ -151,14 +153,16 @@ pub(crate) fn import_file(
         if dry_run {
             session
                 .ui
-                .print_dry_run_plan(&what, |render_options| proposal.plan_text(render_options))
+                .print_dry_run_plan(&what, |render_options| proposal.plan_text(render_options));
+            None
         } else {
             let consent = session
                 .ui
                 .confirm(&what, |render_options| proposal.plan_text(render_options))?;
             set_pauses_options_and_maxima(&changes, &maxima, &pauses, now, consent, session)?;
+            Some(consent)
         }
-    }
+    };
     if contents.unreadable > 0 {
         let entries = format_count(contents.unreadable, "entry", "entries");
         session.ui.warn(&format!(
@@ -176,13 +180,13 @@ pub(crate) fn import_file(
         next: now,
     };
     if dry_run {
-        plan.exclude_refused(session, |core, now, jobs| {
-            importer.import_slice(core, now, jobs)
+        plan.exclude_refused(session, |core, now, jobs, outcomes| {
+            importer.import_slice(core, now, jobs, outcomes)
         })?;
     }
     let held = !dry_run && !pauses.hold.is_empty();
-    let ended = plan.change_in_slices(session, |core, now, _, jobs| {
-        importer.import_slice(core, now, jobs)
+    let ended = plan.change_in_slices(session, consent, |core, now, _, jobs, outcomes| {
+        importer.import_slice(core, now, jobs, outcomes)
     });
     if held {
         let unpause = CommandLine::new("unpause").with_name_arguments(&pauses.hold);
@@ -532,26 +536,25 @@ struct Importer<'i> {
 }
 
 impl Importer<'_> {
-    fn import_slice(&mut self, core: &mut Core, now: Moment, jobs: &[JobSnapshot]) -> SliceOutcome {
-        let mut slice = SliceOutcome::default();
-        if let Err(changed) = self.file.refuse_changed_file() {
-            slice.stopped_by = Some(changed);
-            return slice;
-        }
+    fn import_slice(
+        &mut self,
+        core: &mut Core,
+        now: Moment,
+        jobs: &[JobSnapshot],
+        outcomes: &mut Vec<JobOutcome>,
+    ) -> Result<(), Error> {
+        self.file.refuse_changed_file()?;
         let mut rest = jobs;
-        while !rest.is_empty() && slice.stopped_by.is_none() {
-            let put = if rest[0].has_stored_state(RECURRING) {
-                self.put_recurring(core, now, &rest[0], &mut slice)
-                    .map(|()| 1)
+        while let Some(first) = rest.first() {
+            let count = if first.has_stored_state(RECURRING) {
+                outcomes.push(self.put_recurring(core, now, first)?);
+                1
             } else {
-                self.put_round(core, now, rest, &mut slice)
+                self.put_round(core, now, rest, outcomes)?
             };
-            match put {
-                Ok(count) => rest = &rest[count..],
-                Err(error) => slice.stopped_by = Some(error),
-            }
+            rest = &rest[count..];
         }
-        slice
+        Ok(())
     }
 
     /// Puts the jobs that fit in one round trip, up to the next recurring job. The result is their number.
@@ -560,7 +563,7 @@ impl Importer<'_> {
         core: &mut Core,
         now: Moment,
         jobs: &[JobSnapshot],
-        slice: &mut SliceOutcome,
+        outcomes: &mut Vec<JobOutcome>,
     ) -> Result<usize, Error> {
         let policy = PutPolicy {
             replace: self.options.existing == ExistingPolicy::Replace,
@@ -588,17 +591,18 @@ impl Importer<'_> {
             pasts.push((read.state, read.tracked == Some(true)));
         }
         self.next = self.next.max(now);
-        let replies = round.send_timestamped_calls(core, &mut self.next, None);
+        let replies = round.send_timestamped_calls(core, &mut self.next, None, true);
         let (mut tracked, mut stopped_by) = (Vec::new(), None);
         let sent = round.batches.iter().flat_map(|batch| &batch.jobs);
         for ((sent, (state, is_tracked)), reply) in sent.zip(&pasts).zip(replies) {
             let jid = Name::from(round.jid(sent));
             let outcome = match reply.map(|mut replies| replies.pop()) {
                 Ok(Some(reply)) => {
-                    if *is_tracked && reply.code == OutcomeCode::Ok && !policy.dry_run {
+                    let outcome = self.import_outcome(&jid, reply);
+                    if *is_tracked && outcome.result == ItemResult::Done && !policy.dry_run {
                         tracked.push(jid.clone());
                     }
-                    self.import_outcome(&jid, &reply)
+                    outcome
                 }
                 Ok(None) => continue,
                 // If the core refuses a job, the import of the others goes on.
@@ -618,7 +622,7 @@ impl Importer<'_> {
                 }
             };
             let outcome = with_line_queue_and_state(outcome, &round, sent, *state);
-            slice.outcomes.push(outcome);
+            outcomes.push(outcome);
         }
         let tracked: Vec<&Name> = tracked.iter().collect();
         for reply in core.track_new_jobs(now, &tracked) {
@@ -626,41 +630,38 @@ impl Importer<'_> {
                 stopped_by.get_or_insert(error);
             }
         }
-        slice.stopped_by = stopped_by;
-        Ok(pasts.len())
+        stopped_by.map_or(Ok(pasts.len()), Err)
     }
 
-    fn import_outcome(&self, jid: &Name, reply: &GuardReply<PutResult>) -> JobOutcome {
-        match reply.code {
-            OutcomeCode::Ok => {
-                let outcome = JobOutcome::done(jid);
-                let state = reply.done.as_ref().and_then(|done| done.state.as_ref());
-                match state.and_then(Name::as_str) {
-                    Some(state) => outcome.with_state_after(state),
-                    None => outcome,
-                }
+    fn import_outcome(&self, jid: &Name, reply: GuardReply<PutResult>) -> JobOutcome {
+        let refusal = match reply {
+            GuardReply::Done(put) => {
+                return JobOutcome {
+                    state_after: put.state,
+                    ..JobOutcome::done(jid)
+                };
             }
+            GuardReply::Refused(refusal) => refusal,
+        };
+        match refusal.code {
             OutcomeCode::Exists if self.options.existing == ExistingPolicy::Skip => {
                 skipped_existing_outcome(jid)
             }
-            code => JobOutcome::refused(
-                jid,
-                code,
-                reply
-                    .put_or_dependency_refusal_text()
-                    .text_with_jobs_or_summary(),
-            ),
+            code => {
+                // A summary counts each job by its own text, which names the dependencies.
+                let why = refusal.put_or_dependency_detail().to_string();
+                JobOutcome::refused(jid, code, why)
+            }
         }
     }
 
-    /// Makes a recurring job again.
+    /// Makes a recurring job again, and gives its outcome.
     fn put_recurring(
         &mut self,
         core: &mut Core,
         now: Moment,
         job: &JobSnapshot,
-        slice: &mut SliceOutcome,
-    ) -> Result<(), Error> {
+    ) -> Result<JobOutcome, Error> {
         let mut line = Vec::new();
         let number = self.reread_line_and_number(job, &mut line)?;
         let read = match archive::parse_archive_line(&line) {
@@ -682,10 +683,10 @@ impl Importer<'_> {
                 &pack::recurring_to_put(&read, queue.clone(), now),
                 &pack::recurring_put_note(&read),
             ) {
-                Ok(reply) if reply.code == OutcomeCode::Ok => {
-                    JobOutcome::done(&job.jid).with_state_after(RECURRING)
+                Ok(GuardReply::Done(())) => JobOutcome::done(&job.jid).with_state_after(RECURRING),
+                Ok(GuardReply::Refused(refusal)) => {
+                    JobOutcome::refused(&job.jid, refusal.code, refusal.core_refusal_text())
                 }
-                Ok(reply) => JobOutcome::refused(&job.jid, reply.code, reply.core_refusal_text()),
                 Err(error) if error.kind() == Kind::Usage => {
                     let why = refusal_without_call_name(&error).into_owned();
                     JobOutcome::refused(&job.jid, OutcomeCode::Invalid, why)
@@ -694,8 +695,7 @@ impl Importer<'_> {
             },
         };
         outcome.queue = Some(queue);
-        slice.outcomes.push(with_line_number(outcome, number));
-        Ok(())
+        Ok(with_line_number(outcome, number))
     }
 
     /// Reads the line of a job from the file again. The result is the number of the line.
