@@ -636,6 +636,24 @@ fn jobs_that_a_recycled_process_has_not_read_are_given_back() {
     "#]]);
 }
 
+/// The core pops jobs that were given back in descending order of their jids.
+#[test]
+fn the_next_process_gets_unread_jobs_in_their_earlier_order() {
+    let mut worker = Worker::persistent(3).with_jobs(&["a", "b", "c"]);
+    worker.at(1.0, answer("a"));
+    worker.at(2.0, ended_by(0, ProcessExit::Code(0), 2));
+    worker.at(2.1, released(&["b", "c"]));
+    worker.reply(2.2, &["c", "b", "d"]).shows(expect![[r#"
+        * Completed a
+        * Started b
+        start 0: b
+        * Started c
+        send 0: c
+        * Started d
+        send 0: d
+    "#]]);
+}
+
 #[test]
 fn the_unread_line_of_a_recycled_process_may_be_about_a_lost_job() {
     let mut worker = Worker::persistent(3).with_jobs(&["a", "b", "c"]);
@@ -744,7 +762,7 @@ fn a_program_that_comes_back_within_three_seconds_costs_no_job() {
     worker.reply(2.8, &["b"]);
     worker.at(2.8, missing("b"));
     worker.at(2.9, Event::Stop).shows(expect![[r#"
-        * Stopping { running: 1 }
+        * Stopping { running: 0 }
         release: b
     "#]]);
 }

@@ -206,8 +206,9 @@ impl Machine {
         // for the same job again and again.
         if !was_stopped && process.has_answered && end.exit == ProcessExit::Code(0) {
             let read = self.count_jobs_read(&process, &end);
-            self.pops_after_release |= read < process.jobs.len();
-            self.release_queue.extend(process.jobs.drain(read..));
+            let unread = process.jobs.split_off(read);
+            self.release_queue.extend(unread.iter().cloned());
+            self.unread.extend(unread);
         }
         for jid in process.jobs {
             let exit = Some(end.exit);

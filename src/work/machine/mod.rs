@@ -95,8 +95,9 @@ pub struct Machine {
     usual_time: f64,
     /// The jobs of the next release call.
     release_queue: Vec<Name>,
-    /// Whether the next pop follows the release of these jobs at once: no event announces them.
-    pops_after_release: bool,
+    /// The jobs that are released because their recycled process did not read them, in the order in which it got them.
+    /// The next pop follows their release at once, since no event announces them, and hands them out in this order.
+    unread: Vec<Name>,
     /// Jobs that were given up when their locks expired. A slow server may still extend these locks.
     given_up: HashSet<Name>,
     /// The finish-and-pop call that waits for its reply.
@@ -189,7 +190,7 @@ impl Machine {
             endings_due: f64::INFINITY,
             usual_time: 0.0,
             release_queue: Vec::new(),
-            pops_after_release: false,
+            unread: Vec::new(),
             given_up: HashSet::new(),
             sent: None,
             recovery: None,
@@ -454,7 +455,7 @@ impl Machine {
             (false, _) => {
                 self.was_asked = true;
                 self.stop_popping();
-                let running = self.held.len();
+                let running = self.running_job_count();
                 self.add_report(Report::Stopping { running });
             }
             (true, WorkStage::Working | WorkStage::Draining) => {

@@ -400,7 +400,7 @@ impl Machine {
             }
             Ok(released) => {
                 self.mark_server_up_if_cause_lifted(now, RequestKind::Release);
-                if std::mem::take(&mut self.pops_after_release) {
+                if jids.iter().any(|jid| self.unread.contains(jid)) {
                     self.poll_at = self.poll_at.min(now);
                 }
                 for jid in jids {
@@ -489,7 +489,20 @@ impl Machine {
         }
     }
 
-    pub(super) fn add_popped_jobs(&mut self, now: f64, jobs: Vec<PoppedJob>) {
+    pub(super) fn add_popped_jobs(&mut self, now: f64, mut jobs: Vec<PoppedJob>) {
+        if !self.unread.is_empty() && !jobs.is_empty() {
+            // The core pops released jobs in descending order of their jids: the lowest one could wait for ever.
+            let order = |jid: &Name| self.unread.iter().position(|unread| unread == jid);
+            jobs.sort_by_key(|job| order(&job.jid).unwrap_or(usize::MAX));
+            // The other ones were popped by another worker, unless their release follows.
+            let (queued, sent) = (&self.release_queue, &self.releasing);
+            self.unread.retain(|jid| {
+                queued
+                    .iter()
+                    .chain(sent.iter().flatten())
+                    .any(|one| one == jid)
+            });
+        }
         for job in jobs {
             // A job that this worker holds already has lost its earlier lock, since the server granted a new one.
             self.give_up_lost_job(now, &job.jid, f64::INFINITY, "its lock was taken away");
