@@ -130,7 +130,7 @@ impl World {
         let queues = queues.map(|queue| (Name::from(queue), 1)).collect();
         World {
             machine: Machine::new(
-                options(&format!("{flags}")),
+                options(&flags),
                 facts(),
                 QueueRotation::new(QueueOrder::Ordered, queues),
                 0.0,
