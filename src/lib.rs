@@ -57,19 +57,20 @@ pub mod internals {
     pub use crate::check::scan;
     pub use crate::clock::Clock;
     pub use crate::clock::moment::Moment;
-    pub use crate::core::api::finish_and_pop::FinishAndPopReply;
-    pub use crate::core::api::popped_jobs::read_popped_jobs;
+    pub use crate::core::api::finish_and_pop::{FinishAndPopReply, read_popped_jobs};
     pub use crate::core::call::rights::{AclSyntax, acl_lines};
     pub use crate::core::call::trace::CallTracer;
     pub use crate::core::call::{ConnectionSettings, Core};
     pub use crate::core::script::Script;
     pub use crate::error::{Error, Kind};
     pub use crate::model::queue::ReadyQueues;
-    pub use crate::model::{ending, finding, known_deviations, popped_job, retry_cause, verdict};
+    pub use crate::model::{
+        ending, finding, known_deviations, popped_job, retry_cause, verdict, work_event,
+    };
     pub use crate::name::Name;
     pub use crate::session::actor::host_name;
     pub use crate::text::width;
-    pub use crate::work::{machine, process};
+    pub use crate::work::{machine, options, process};
 
     pub mod listen {
         pub use crate::listen::*;

@@ -56,7 +56,7 @@ pub(crate) mod throttle;
 pub mod verdict;
 pub(crate) mod version;
 pub(crate) mod wait;
-pub(crate) mod work_event;
+pub mod work_event;
 pub(crate) mod work_queue;
 pub(crate) mod worker;
 pub(crate) mod worker_name;

@@ -1,5 +1,6 @@
 //! The values of `--retry-on`: after which ends of its process `qless work` retries a job.
 
+use std::fmt::{self, Display, Formatter};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
@@ -19,39 +20,49 @@ pub enum RetryCause {
     TimeLimit,
 }
 
-/// Why a process did not finish a job.
+/// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProcessFault<'a> {
+pub enum ProcessExit {
     Code(i32),
-    /// The name of the signal without `SIG`.
-    Signal(&'a str),
-    /// `qless` stopped the process, because the job ran longer than the time limit.
-    TimeLimit,
+    /// The name of the signal that ended the process, without `SIG`, such as `KILL`. `?` if the signal has no name.
+    Signal(&'static str),
 }
 
 impl RetryCause {
-    /// Whether this value of `--retry-on` has a job retried after `fault`. `was_persistent`: the process was one of
-    /// `--persistent`.
-    pub fn applies_to(&self, fault: ProcessFault, was_persistent: bool) -> bool {
-        match (self, fault) {
-            (RetryCause::Codes(codes), ProcessFault::Code(code)) => codes.contains(&code),
-            (RetryCause::Any, fault) => fault != ProcessFault::Code(0),
-            (RetryCause::Signal(None), ProcessFault::Signal(_)) => true,
-            (RetryCause::Signal(Some(known)), ProcessFault::Signal(name)) => known == name,
-            (RetryCause::Crash, ProcessFault::Code(_) | ProcessFault::Signal(_)) => was_persistent,
-            (RetryCause::TimeLimit, ProcessFault::TimeLimit) => true,
+    /// Whether this value of `--retry-on` has a job retried whose process ended so before the job did. `was_persistent`:
+    /// the process was one of `--persistent`.
+    pub fn applies_to_exit(&self, exit: ProcessExit, was_persistent: bool) -> bool {
+        match (self, exit) {
+            (RetryCause::Codes(codes), ProcessExit::Code(code)) => codes.contains(&code),
+            (RetryCause::Any, exit) => exit != ProcessExit::Code(0),
+            (RetryCause::Signal(None), ProcessExit::Signal(_)) => true,
+            (RetryCause::Signal(Some(known)), ProcessExit::Signal(name)) => known == name,
+            (RetryCause::Crash, _) => was_persistent,
             _ => false,
+        }
+    }
+
+    /// Whether this value of `--retry-on` has a job retried that ran longer than the time limit.
+    pub fn applies_to_time_limit(&self) -> bool {
+        matches!(self, RetryCause::Any | RetryCause::TimeLimit)
+    }
+}
+
+impl ProcessExit {
+    /// The failure group of a job whose process ended so before the job did.
+    pub fn failure_group(self) -> String {
+        match self {
+            ProcessExit::Code(code) => format!("exit-{code}"),
+            ProcessExit::Signal(name) => format!("signal-{name}"),
         }
     }
 }
 
-impl ProcessFault<'_> {
-    /// The group of a job that fails for it.
-    pub fn process_failure_group(self) -> String {
+impl Display for ProcessExit {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
         match self {
-            ProcessFault::Code(code) => format!("exit-{code}"),
-            ProcessFault::Signal(name) => format!("signal-{name}"),
-            ProcessFault::TimeLimit => "time-limit".to_owned(),
+            ProcessExit::Code(code) => write!(f, "exit code {code}"),
+            ProcessExit::Signal(name) => write!(f, "signal {name}"),
         }
     }
 }
@@ -103,18 +114,20 @@ fn parse_signal(word: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// The faults that a word covers, of a process that was to stay and of another one.
+    /// The ends that a word covers, of a process that was to stay and of another one.
     fn covered(word: &str) -> [String; 2] {
         let cause: RetryCause = word.parse().unwrap();
         [true, false].map(|was_to_stay| {
-            let faults = [0, 1, 75, 255].map(ProcessFault::Code).into_iter();
-            let faults = faults.chain(["KILL", "?"].map(ProcessFault::Signal));
-            let faults = faults.chain([ProcessFault::TimeLimit]);
-            let covered = faults.filter(|fault| cause.applies_to(*fault, was_to_stay));
-            covered
-                .map(ProcessFault::process_failure_group)
-                .collect::<Vec<_>>()
-                .join(" ")
+            let exits = [0, 1, 75, 255].map(ProcessExit::Code).into_iter();
+            let exits = exits.chain(["KILL", "?"].map(ProcessExit::Signal));
+            let covered = exits.filter(|exit| cause.applies_to_exit(*exit, was_to_stay));
+            let mut covered: Vec<String> = covered.map(ProcessExit::failure_group).collect();
+            covered.extend(
+                cause
+                    .applies_to_time_limit()
+                    .then(|| "time-limit".to_owned()),
+            );
+            covered.join(" ")
         })
     }
 

@@ -32,7 +32,7 @@ pub enum WorkEventKind {
 
 /// Something that happened to a job.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct WorkEvent {
+pub struct WorkEvent {
     /// When the event happened
     pub at: Moment,
     /// One of started, completed, advanced, retried, failed, lost, released, unknown

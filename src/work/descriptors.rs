@@ -4,7 +4,6 @@ use rustix::process::{Resource, getrlimit};
 
 use super::hooks;
 use super::options::WorkOptions;
-use super::process::ProgramDirectory;
 use crate::error::{Error, Kind};
 use crate::listen::MAX_CONNECTIONS;
 use crate::text::format_count;
@@ -32,8 +31,7 @@ pub(super) fn lower_slots_to_file_limit(
     let Ok(open) = std::fs::read_dir("/dev/fd") else {
         return Ok(None);
     };
-    let hooks = &options.hooks;
-    let has_hooks = hooks.on_exhausted.is_some() || hooks.on_crash.is_some();
+    let has_hooks = options.on_exhausted.is_some() || options.on_crash.is_some();
     let fixed = open.count() as u64
         + AT_TIMES
         + if has_hooks {
@@ -41,11 +39,12 @@ pub(super) fn lower_slots_to_file_limit(
         } else {
             0
         }
-        + match options.directory {
-            ProgramDirectory::Sandbox(_) => REMOVAL_DESCRIPTORS,
-            _ => 0,
+        + if options.sandbox.is_some() {
+            REMOVAL_DESCRIPTORS
+        } else {
+            0
         }
-        + if options.metrics.listen.is_some() {
+        + if options.metrics.is_some() {
             MAX_CONNECTIONS as u64
         } else {
             0

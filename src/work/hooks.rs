@@ -10,11 +10,13 @@ use rustix::io::retry_on_intr;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-use super::machine::event::{EndedProcess, ProcessExit, ReportedJob};
-use super::options::HookCommands;
+use super::machine::event::EndedProcess;
+use super::options::WorkOptions;
 use super::process::{Launch, ProcessEvent, Processes, ProgramDirectory, StdoutMode, Waker};
 use crate::error::{Error, Kind, io_message_without_errno};
-use crate::model::work_event::WorkEventKind;
+use crate::model::retry_cause::ProcessExit;
+use crate::model::work_event::{WorkEvent, WorkEventKind};
+use crate::name::Name;
 use crate::text::{Sanitized, format_count};
 use crate::threads;
 
@@ -35,7 +37,9 @@ struct PendingHook {
 /// The hooks that run while the worker runs jobs: after a failed job, and after a crash of a process.
 #[derive(Debug)]
 pub(super) struct HookQueue {
-    hooks: HookCommands,
+    /// The commands of the hooks.
+    on_exhausted: Option<String>,
+    on_crash: Option<String>,
     /// The number of the first slot for hooks, after the slots for jobs, and the name of the hook in each slot.
     first_slot: usize,
     running: [Option<&'static str>; MAX_RUNNING],
@@ -138,14 +142,15 @@ pub(super) fn run_start_hook(
 }
 
 impl HookQueue {
-    pub(super) fn new(hooks: HookCommands, first_slot: usize, kill_after: Duration) -> HookQueue {
+    pub(super) fn new(options: &WorkOptions) -> HookQueue {
         HookQueue {
-            hooks,
-            first_slot,
+            on_exhausted: options.on_exhausted.clone(),
+            on_crash: options.on_crash.clone(),
+            first_slot: options.concurrency,
             running: [None; MAX_RUNNING],
             waiting: VecDeque::new(),
             stopped: HashSet::new(),
-            kill_after,
+            kill_after: options.kill_after,
             term_at: None,
             kill_at: None,
             is_closed: false,
@@ -220,23 +225,17 @@ impl HookQueue {
     }
 
     /// Runs `--on-exhausted` if the job failed.
-    pub(super) fn add_exhausted_hook_if_failed(
-        &mut self,
-        job: &ReportedJob,
-        result: WorkEventKind,
-        detail: &str,
-    ) {
-        if let (WorkEventKind::Failed, Some(command)) = (result, self.hooks.on_exhausted.clone()) {
-            self.add_hook(
-                "--on-exhausted",
-                command,
-                vec![
-                    ("QLESS_JID", sanitized_variable(job.jid.as_bytes())),
-                    ("QLESS_QUEUE", sanitized_variable(job.queue.as_bytes())),
-                    ("QLESS_KLASS", sanitized_variable(job.klass.as_bytes())),
-                    ("QLESS_FAILURE", sanitized_variable(detail.as_bytes())),
-                ],
-            );
+    pub(super) fn add_exhausted_hook_if_failed(&mut self, job: &WorkEvent) {
+        if let (WorkEventKind::Failed, Some(command)) = (job.event, self.on_exhausted.clone()) {
+            let queue = job.queue.as_ref().map_or(&b""[..], Name::as_bytes);
+            let message = job.message.as_deref().unwrap_or_default();
+            let variables = vec![
+                ("QLESS_JID", sanitized_variable(job.jid.as_bytes())),
+                ("QLESS_QUEUE", sanitized_variable(queue)),
+                ("QLESS_KLASS", sanitized_variable(job.klass.as_bytes())),
+                ("QLESS_FAILURE", sanitized_variable(message.as_bytes())),
+            ];
+            self.add_hook("--on-exhausted", command, variables);
         }
     }
 
@@ -251,7 +250,7 @@ impl HookQueue {
         let (ProcessExit::Signal(signal), false) = (end.exit, was_stopped) else {
             return;
         };
-        if let Some(command) = self.hooks.on_crash.clone() {
+        if let Some(command) = self.on_crash.clone() {
             let variables = vec![
                 (
                     "QLESS_SLOT",
@@ -309,13 +308,7 @@ impl HookQueue {
         let name = self.running.get_mut(slot - self.first_slot)?.take()?;
         match end.exit {
             ProcessExit::Code(0) => None,
-            ProcessExit::Code(code) => {
-                Some(format!("warning: `{name}` ended with exit code {code}"))
-            }
-            ProcessExit::Signal(signal) => Some(format!(
-                "warning: `{name}` ended with signal {}",
-                Sanitized(signal)
-            )),
+            exit => Some(format!("warning: `{name}` ended with {exit}")),
         }
     }
 }

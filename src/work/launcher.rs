@@ -5,11 +5,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::machine::event::{DispatchMode, StartFailure};
-use super::options::WorkOptions;
-use super::process::job_line::append_job_line;
-use super::process::substitute::ArgTemplate;
-use super::process::{Launch, Processes, ProgramDirectory, StdoutMode, environment, sandbox};
+use super::machine::event::StartFailure;
+use super::options::{DispatchMode, WorkOptions};
+use super::process::job_input::{ArgTemplate, append_job_line, job_variables, worker_variables};
+use super::process::{Launch, Processes, ProgramDirectory, StdoutMode, sandbox};
 use crate::error::{Error, Kind};
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
@@ -38,23 +37,23 @@ impl Launcher {
             .split_first()
             .ok_or_else(|| Error::usage("no command is given"))?;
         let arguments = ArgTemplate::parse(arguments, options.allow_dash)?;
-        if options.mode != DispatchMode::Single && arguments.has_placeholders() {
+        let mode = options.mode();
+        if mode != DispatchMode::Single && arguments.has_placeholders() {
             return Err(Error::usage(
                 "placeholders such as `{jid}` need a process for each job, without `--batch` and `--persistent`",
             ));
         }
-        if let Err(why) = check_program(program, &options.directory) {
-            return Err(unstartable_program_error(why));
-        }
-        if let ProgramDirectory::Sandbox(directory) = &options.directory {
+        let directory = options.program_directory();
+        check_program(program, &directory).map_err(unstartable_program_error)?;
+        if let ProgramDirectory::Sandbox(directory) = &directory {
             sandbox::prepare_parent(directory)?;
         }
         Ok(Launcher {
-            mode: options.mode,
+            mode,
             program: program.clone(),
             arguments,
-            directory: options.directory.clone(),
-            stdout: match (options.capture, options.answers_on_stdout) {
+            directory,
+            stdout: match (options.capture, options.answers.is_some()) {
                 (true, _) => StdoutMode::Capture(MAX_DATA),
                 (_, true) => StdoutMode::Answers,
                 _ => StdoutMode::PassOn,
@@ -66,7 +65,7 @@ impl Launcher {
 
     pub(super) fn with_worker_variables(mut self, worker: &Name) -> Result<Launcher, Error> {
         let refused = |why: StartFailure| Error::usage(why.into_message());
-        self.variables = environment::worker_variables(worker).map_err(refused)?;
+        self.variables = worker_variables(worker).map_err(refused)?;
         self.worker = worker.clone();
         Ok(self)
     }
@@ -81,7 +80,7 @@ impl Launcher {
         let (args, variables, stdin) = match (self.mode, jobs) {
             (DispatchMode::Single, [job]) => (
                 self.arguments.fill_arguments(job)?,
-                environment::job_variables(job, &self.worker)?,
+                job_variables(job, &self.worker)?,
                 job.data.clone(),
             ),
             _ => {

@@ -6,8 +6,9 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use super::monitor::WorkMonitor;
+use super::options::WorkOptions;
 use crate::error::Error;
-use crate::listen::{ListenOptions, Listener, Request, Response, Status};
+use crate::listen::{Listener, Request, Response, Status};
 use crate::model::metrics::{PROMETHEUS_TYPE, prometheus_text};
 use crate::session::Session;
 use crate::threads;
@@ -20,10 +21,10 @@ pub(super) struct MetricsServer {
 
 /// Opens the address, if one is given.
 pub(super) fn bind(
-    options: &ListenOptions,
+    options: &WorkOptions,
     session: &mut Session,
 ) -> Result<Option<Listener>, Error> {
-    let Some(address) = &options.listen else {
+    let Some(address) = &options.metrics else {
         return Ok(None);
     };
     let access = options

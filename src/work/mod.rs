@@ -12,7 +12,7 @@ pub(crate) mod members;
 mod metrics_server;
 mod monitor;
 mod notices;
-mod options;
+pub mod options;
 pub(crate) mod parent_death;
 pub mod process;
 mod queues;
@@ -31,18 +31,17 @@ use self::hooks::{HookQueue, OnStartHookEnd};
 use self::launcher::Launcher;
 use self::machine::Machine;
 use self::machine::event::{
-    Action, Event, MachineConfig, Report, ServerRequest, StartFailure, TerminationSignal,
-    WorkerRunResult,
+    Action, Event, Report, ServerRequest, StartFailure, StartupFacts, WorkerRunResult,
 };
 use self::machine::rotation::QueueRotation;
 use self::metrics_server::MetricsServer;
 use self::monitor::{LoopState, WorkMonitor};
 use self::notices::PutWatch;
-pub(crate) use self::options::{HookCommands, WorkOptions};
-use self::process::answer::{self, Answer, AnswerContent};
-use self::process::job_line;
-use self::process::{OutputStream, ProcessEvent, ProcessOptions, Processes, Waker};
-use self::queues::{FoundQueues, PopOrder, QueueSelectors};
+use self::options::WorkOptions;
+use self::process::answer::{self, Answer};
+use self::process::job_input;
+use self::process::{OutputStream, ProcessEvent, Processes, Waker};
+use self::queues::WorkerQueues;
 use self::reporter::Reporter;
 use self::server::ServerThread;
 use self::service::ServiceManager;
@@ -83,6 +82,9 @@ pub(crate) fn run(
     mut options: WorkOptions,
     session: &mut Session,
 ) -> Result<WorkerRunResult, Error> {
+    let worker_prefix = options.worker_name_prefix()?;
+    let sandbox = options.sandbox.as_deref();
+    options.sandbox = sandbox.map(|directory| session.member_file_path(directory));
     let launcher = Launcher::new(&options)?;
     session.ui.ignore_closed_stdout();
     let mut secrets = secrets::secret_variables(session.file.as_ref());
@@ -90,23 +92,16 @@ pub(crate) fn run(
     // whole context.
     secrets.push(MEMBER_VARIABLE.into());
     // This reserves descriptor 3, before the first connection can take it.
-    let (mut processes, waker) = Processes::new(ProcessOptions {
-        error_bytes: options.error_bytes,
-        signals: vec![SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTTIN],
-        secrets: secrets.clone(),
-    })?;
+    let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTTIN];
+    let (mut processes, waker) = Processes::new(options.error_bytes, &signals, &secrets)?;
     // Open the address of `--metrics` before connecting to Redis, so that a wrong or used address is an error first.
-    let listener = metrics_server::bind(&options.metrics, session)?;
+    let listener = metrics_server::bind(&options, session)?;
     let now = session.connect()?;
     // Hide the secrets now: the password was read, and no program of a job or hook runs yet.
     secrets::wipe_variables_and_hide_memory(&secrets);
-    let queues = QueueSelectors {
-        queues: options.queues.clone(),
-        order: options.order,
-    };
-    let found = queues.find_queues(session.core()?)?;
-    let grace = check_heartbeat_and_read_grace_seconds(&options, &found.queues, session)?;
-    note_missing_and_paused_queues(&found, &options, session)?;
+    let queues = WorkerQueues::find(options.queues.clone(), options.order, session.core()?)?;
+    let grace = check_heartbeat_and_read_grace_seconds(&options, &queues.found, session)?;
+    note_missing_and_paused_queues(&queues, &options, session)?;
     if let Some(note) = descriptors::lower_slots_to_file_limit(&mut options)? {
         session.ui.note(&note);
     }
@@ -120,7 +115,7 @@ pub(crate) fn run(
         }
         _ => None,
     };
-    if let Some(command) = &options.hooks.on_start {
+    if let Some(command) = &options.on_start {
         match hooks::run_start_hook(command, options.kill_after, &mut processes, &waker)? {
             OnStartHookEnd::Succeeded => {}
             OnStartHookEnd::Stopped => {
@@ -135,58 +130,32 @@ pub(crate) fn run(
         }
     }
     let random = uuid::Uuid::new_v4().as_u128() as u16;
-    let worker = worker_name::make_worker_name(&options.worker, options.concurrency, random);
-    let mut config = MachineConfig {
-        mode: options.mode,
-        slots: options.concurrency,
-        limit: options.limit,
-        poll: options.poll.as_secs_f64(),
-        kill_after: options.kill_after.as_secs_f64(),
-        timeout: session.timeout().as_secs_f64(),
-        heartbeat: options.heartbeat.map(|interval| interval.as_secs_f64()),
-        grace,
-        time_limit: options.time_limit.map(|limit| limit.as_secs_f64()),
-        retry_on: options.retry_on.clone(),
-        retry_delay: options.retry_delay,
-        next: options.next.clone(),
-        hears_cancels: false,
-        jitter: 0.5 + f64::from(random) / f64::from(u16::MAX) / 2.0,
-    };
+    let worker = worker_name::make_worker_name(&worker_prefix, options.concurrency, random);
     let time = WorkClock::new(now);
-    let pop_order = PopOrder::new(options.order, &found);
-    let rotation = QueueRotation::new(options.order, found.queues.clone());
+    let rotation = QueueRotation::new(options.order, queues.found.clone());
     let core = session.take_or_open_core()?;
     let (notify, notices) = channel();
     let watch = subscribe_and_start_put_watch(&core, &worker, notify, &waker, session)?;
-    config.hears_cancels = watch.is_some();
-    let machine = Machine::new(config, rotation, time.steady_seconds());
+    let facts = StartupFacts {
+        worker: worker.clone(),
+        timeout: session.timeout().as_secs_f64(),
+        grace,
+        hears_cancels: watch.is_some(),
+        jitter: 0.5 + f64::from(random) / f64::from(u16::MAX) / 2.0,
+    };
     let mut work = WorkLoop {
-        machine,
         processes,
         launcher: launcher.with_worker_variables(&worker)?,
-        hooks: HookQueue::new(
-            options.hooks.clone(),
-            options.concurrency,
-            options.kill_after,
-        ),
+        hooks: HookQueue::new(&options),
         notices,
         watch,
-        reporter: Reporter::new(worker.clone(), monitor.clone(), session),
-        resolve_at: queues
-            .may_queues_change()
-            .then(|| Instant::now() + SEARCH_PAUSE),
-        time,
+        reporter: Reporter::new(monitor.clone(), session),
+        resolve_at: queues.may_change().then(|| Instant::now() + SEARCH_PAUSE),
         retry_delay: options.retry_delay,
         has_labels: options.label,
-        server: ServerThread::start(
-            core,
-            worker,
-            queues,
-            found,
-            pop_order,
-            monitor.clone(),
-            waker.clone(),
-        )?,
+        server: ServerThread::start(core, worker, queues, monitor.clone(), waker.clone())?,
+        machine: Machine::new(options, facts, rotation, time.steady_seconds()),
+        time,
         monitor,
         awaited_since: None,
         signal: SIGTERM,
@@ -287,13 +256,13 @@ fn check_heartbeat_and_read_grace_seconds(
 /// Prints notes about queues from which no job may come: they do not exist yet, or are paused. Also prints a note if
 /// the worker pops from the queue of `--next`, too.
 fn note_missing_and_paused_queues(
-    found: &FoundQueues,
+    queues: &WorkerQueues,
     options: &WorkOptions,
     session: &mut Session,
 ) -> Result<(), Error> {
     let (core, ui) = session.core_and_ui()?;
     let now = core.now();
-    let waits = !options.limit.ends_worker_when_empty();
+    let waits = !options.drain;
     let waiting_for = |what| {
         if waits {
             format!("; waiting for {what}")
@@ -301,15 +270,15 @@ fn note_missing_and_paused_queues(
             String::new()
         }
     };
-    for name in &found.missing {
+    for name in &queues.missing {
         let wait = waiting_for("it");
         ui.note(&format!(
             "note: no identifier pattern `{name}` is stored{wait}"
         ));
     }
-    let names: Vec<Name> = found.queue_names().cloned().collect();
-    let queues = queues::read_queues(core, now, &names)?;
-    let missing: Vec<&Queue> = queues.iter().filter(|queue| !queue.exists()).collect();
+    let names = queues.names();
+    let read = queues::read_queues(core, now, &names)?;
+    let missing: Vec<&Queue> = read.iter().filter(|queue| !queue.exists()).collect();
     for queue in missing.iter().take(MAX_NAMED) {
         match core.require_queue(now, &queue.name) {
             Err(error) if error.kind() == Kind::NotFound => {
@@ -334,7 +303,7 @@ fn note_missing_and_paused_queues(
         let wait = waiting_for("them");
         ui.note(&format!("note: {more} not exist{wait}"));
     }
-    let paused: Vec<&Queue> = queues.iter().filter(|queue| queue.paused).collect();
+    let paused: Vec<&Queue> = read.iter().filter(|queue| queue.paused).collect();
     for queue in paused.iter().take(MAX_NAMED) {
         ui.note(&format!("note: {}", queue.paused_sentence()));
     }
@@ -347,7 +316,7 @@ fn note_missing_and_paused_queues(
             "note: queue `{next}` of `--next` is popped, too: this worker gets each completed job again"
         ));
     }
-    if found.queues.is_empty() {
+    if queues.found.is_empty() {
         let wait = waiting_for("one");
         ui.note(&format!("note: no queue matches{wait}"));
     }
@@ -620,9 +589,8 @@ impl WorkLoop {
                 line,
                 is_whole,
             } => {
-                let (jid, content) = self.parse_answer_line(slot, &line, is_whole);
-                self.machine
-                    .handle_event(now, Event::Line { slot, jid, content });
+                let answer = self.parse_answer_line(slot, &line, is_whole);
+                self.machine.handle_event(now, Event::Line { slot, answer });
             }
             ProcessEvent::Mute { slot } => self.machine.handle_event(now, Event::Mute { slot }),
             ProcessEvent::Output {
@@ -718,46 +686,33 @@ impl WorkLoop {
                         .start_program(slot, &jobs, &mut self.processes)
                 };
                 let event = match started {
-                    Ok(pid) => Event::Started { slot, pid },
+                    Ok(_) => Event::Started { slot },
                     Err(why) => Event::NotStarted { slot, why, jobs },
                 };
                 self.machine.handle_event(now, event);
             }
             Action::Send { slot, job } => {
                 let mut line = Vec::new();
-                job_line::append_job_line(&job, &mut line)?;
+                job_input::append_job_line(&job, &mut line)?;
                 self.processes.write_stdin(slot, line);
             }
             Action::Cancel { slot, jid } => {
                 self.processes
-                    .write_stdin(slot, job_line::cancel_line(&jid));
+                    .write_stdin(slot, job_input::cancel_line(&jid));
             }
             Action::CloseInput { slot } => self.processes.close_stdin_when_written(slot),
             Action::Signal { slot, signal } => {
-                let signal = match signal {
-                    TerminationSignal::Term => rustix::process::Signal::TERM,
-                    TerminationSignal::Kill => rustix::process::Signal::KILL,
-                };
                 self.hooks.mark_stopped_by_worker(slot);
                 self.processes.send_signal(slot, signal);
             }
             Action::Request(request) => self.server.send_request(request)?,
             Action::Report(report) => {
-                if matches!(report, Report::Stopping { .. }) {
-                    self.manager.report_stopping();
+                match &report {
+                    Report::Stopping { .. } => self.manager.report_stopping(),
+                    Report::Job(event) => self.hooks.add_exhausted_hook_if_failed(event),
+                    _ => {}
                 }
-                if let Report::Ended {
-                    job,
-                    result,
-                    detail,
-                    ..
-                } = &report
-                {
-                    self.hooks
-                        .add_exhausted_hook_if_failed(job, *result, detail);
-                }
-                self.reporter
-                    .handle_report(report, self.time.server_time(), session);
+                self.reporter.handle_report(report, session);
             }
             Action::Finish(result) => self.result = Some(result),
         }
@@ -765,28 +720,19 @@ impl WorkLoop {
     }
 
     /// Parses a line that a process wrote: its job and its content. Warns about parts that are ignored.
-    fn parse_answer_line(
-        &mut self,
-        slot: usize,
-        line: &[u8],
-        is_whole: bool,
-    ) -> (Option<Name>, Result<AnswerContent, String>) {
-        let Answer {
-            jid,
-            content,
-            ignored,
-        } = Answer::parse_line(line, self.retry_delay);
-        if let Some(jid) = &jid {
-            for reason in ignored {
+    fn parse_answer_line(&mut self, slot: usize, line: &[u8], is_whole: bool) -> Answer {
+        let mut answer = Answer::parse_line(line, self.retry_delay);
+        if let Some(jid) = &answer.jid {
+            for reason in answer.ignored.drain(..) {
                 self.reporter
                     .warn_once_of_ignored_answer_part(slot, jid, reason);
             }
         }
-        let content = content.map_err(|reason| {
+        answer.content = answer.content.map_err(|reason| {
             if !is_whole {
                 let length = format_count(line.len() as u64, "byte", "bytes");
                 format!("it is longer than {length}")
-            } else if jid.is_some() {
+            } else if answer.jid.is_some() {
                 reason
             } else {
                 let start: Vec<u8> = line.iter().copied().take(200).collect();
@@ -794,6 +740,6 @@ impl WorkLoop {
                 format!("{reason}: {}", text.trim_end())
             }
         });
-        (jid, content)
+        answer
     }
 }

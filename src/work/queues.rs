@@ -17,32 +17,22 @@ use crate::name::Name;
 /// Maximum number of queues of one finish-and-pop call.
 pub(super) const MAX_QUEUES: usize = 500;
 
-/// The queues of a worker as given, in order.
-#[derive(Clone, Debug)]
-pub(super) struct QueueSelectors {
-    pub queues: Vec<QueueSelector>,
-    pub order: QueueOrder,
-}
-
-/// The queues that were found.
-#[derive(Clone, Debug, Default)]
-pub(super) struct FoundQueues {
-    /// The queues with their weights.
-    pub queues: Vec<(Name, u32)>,
-    /// The queues grouped by the stored priority patterns. `None` if the worker uses another order.
-    pub buckets: Option<Vec<PriorityBucket>>,
+/// The queues of a worker: as given, as last found, and in which order a call pops from them.
+#[derive(Debug)]
+pub(super) struct WorkerQueues {
+    selectors: Vec<QueueSelector>,
+    order: QueueOrder,
+    /// The queues that were found, with their weights.
+    pub found: Vec<(Name, u32)>,
+    /// With [`QueueOrder::Patterns`], the queues as the stored priority patterns group them. The queues of a fair bucket
+    /// take turns, by its [`QueueRotation`].
+    buckets: Vec<(PriorityBucket, Option<QueueRotation>)>,
     /// Identifiers for which no pattern is stored.
     pub missing: Vec<Name>,
     /// Whether the server's list of queues was read, to find the queues of globs and stored patterns.
     pub are_known: bool,
     /// The queues that the server does not list. All queues, if its list was not read.
     pub unlisted: Vec<Name>,
-}
-
-impl FoundQueues {
-    pub(super) fn queue_names(&self) -> impl Iterator<Item = &Name> {
-        self.queues.iter().map(|(queue, _)| queue)
-    }
 }
 
 /// Reads the state and the counts of queues. A key of a wrong type is not an error.
@@ -58,27 +48,49 @@ pub(super) fn read_queues(
     core.queues_including_unreadable(now, names)
 }
 
-impl QueueSelectors {
+impl WorkerQueues {
+    pub(super) fn find(
+        selectors: Vec<QueueSelector>,
+        order: QueueOrder,
+        core: &mut Core,
+    ) -> Result<WorkerQueues, Error> {
+        let mut queues = WorkerQueues {
+            selectors,
+            order,
+            found: Vec::new(),
+            buckets: Vec::new(),
+            missing: Vec::new(),
+            are_known: false,
+            unlisted: Vec::new(),
+        };
+        queues.find_again(core)?;
+        Ok(queues)
+    }
+
+    pub(super) fn names(&self) -> Vec<Name> {
+        self.found.iter().map(|(queue, _)| queue.clone()).collect()
+    }
+
     /// Whether the queues or their order may change while the worker runs.
-    pub(super) fn may_queues_change(&self) -> bool {
+    pub(super) fn may_change(&self) -> bool {
         self.order == QueueOrder::Patterns
             || self.has_globs()
             || self.uses_stored_identifier_patterns()
     }
 
     fn has_globs(&self) -> bool {
-        let mut included = self.queues.iter().filter(|queue| !queue.is_excluded);
+        let mut included = self.selectors.iter().filter(|queue| !queue.is_excluded);
         included.any(|queue| queue.as_plain_name().is_none())
     }
 
     fn uses_stored_identifier_patterns(&self) -> bool {
-        let mut queues = self.queues.iter();
+        let mut queues = self.selectors.iter();
         queues.any(|queue| matches!(queue.names, PatternOrIdentifier::Stored(_)))
     }
 
     /// Finds the queues. The queues of a glob are sorted by name. Makes no call if there are no globs and no stored
-    /// patterns.
-    pub(super) fn find_queues(&self, core: &mut Core) -> Result<FoundQueues, Error> {
+    /// patterns. After an error, the queues are those of the last search.
+    pub(super) fn find_again(&mut self, core: &mut Core) -> Result<(), Error> {
         let (mut known, mut identifiers) = (Vec::new(), QueueIdentifierPatterns::default());
         let are_known = self.has_globs() || self.uses_stored_identifier_patterns();
         if are_known {
@@ -89,56 +101,25 @@ impl QueueSelectors {
         if by_patterns || self.uses_stored_identifier_patterns() {
             identifiers = core.queue_identifier_patterns(core.now())?;
         }
-        let queues = identifiers.select_queues_with_weights(&self.queues, &known);
-        let buckets = if by_patterns {
+        let found = identifiers.select_queues_with_weights(&self.selectors, &known);
+        if by_patterns {
             let patterns = core.queue_priority_patterns(core.now())?;
-            Some(sort_by_priority(&queues, &patterns, &identifiers))
-        } else {
-            None
-        };
-        let missing = identifiers.missing_identifiers(&self.queues);
+            self.set_buckets(sort_by_priority(&found, &patterns, &identifiers));
+        }
+        let missing = identifiers.missing_identifiers(&self.selectors);
+        self.missing = missing.into_iter().cloned().collect();
         let is_listed = |queue: &Name| known.binary_search(queue).is_ok();
-        let unlisted = queues.iter().map(|(queue, _)| queue);
+        let unlisted = found.iter().map(|(queue, _)| queue);
         let unlisted = unlisted.filter(|queue| !is_listed(queue)).cloned();
-        Ok(FoundQueues {
-            are_known,
-            unlisted: unlisted.collect(),
-            missing: missing.into_iter().cloned().collect(),
-            queues,
-            buckets,
-        })
-    }
-}
-
-/// The order in which a call pops from the queues.
-#[derive(Debug)]
-pub(super) enum PopOrder {
-    /// As the machine asks.
-    AsAsked,
-    /// The largest lag first.
-    ByLag,
-    /// Bucket by bucket, as the stored priority patterns group the queues. The queues of a fair bucket take turns, by
-    /// its [`QueueRotation`].
-    ByPatterns(Vec<(PriorityBucket, Option<QueueRotation>)>),
-}
-
-impl PopOrder {
-    pub(super) fn new(order: QueueOrder, found: &FoundQueues) -> PopOrder {
-        let mut pop_order = match order {
-            QueueOrder::Ordered | QueueOrder::RoundRobin => PopOrder::AsAsked,
-            QueueOrder::Lag => PopOrder::ByLag,
-            QueueOrder::Patterns => PopOrder::ByPatterns(Vec::new()),
-        };
-        pop_order.set_queues(found);
-        pop_order
+        self.unlisted = unlisted.collect();
+        self.are_known = are_known;
+        self.found = found;
+        Ok(())
     }
 
-    /// Replaces the queues. The rotation of each fair bucket goes on with the queue that was next.
-    pub(super) fn set_queues(&mut self, found: &FoundQueues) {
-        let (PopOrder::ByPatterns(buckets), Some(new)) = (self, &found.buckets) else {
-            return;
-        };
-        let mut old = std::mem::take(buckets).into_iter();
+    /// Replaces the buckets. The rotation of each fair bucket goes on with the queue that was next.
+    fn set_buckets(&mut self, new: Vec<PriorityBucket>) {
+        let mut old = std::mem::take(&mut self.buckets).into_iter();
         for bucket in new {
             let kept = old.next().and_then(|(_, rotation)| rotation);
             let rotation = bucket.is_fair.then(|| match kept {
@@ -148,7 +129,7 @@ impl PopOrder {
                 }
                 None => QueueRotation::new(QueueOrder::RoundRobin, bucket.queues.clone()),
             });
-            buckets.push((bucket.clone(), rotation));
+            self.buckets.push((bucket, rotation));
         }
     }
 
@@ -160,10 +141,10 @@ impl PopOrder {
         max_jobs: u64,
         requested: Vec<(Name, u64)>,
     ) -> Vec<(Name, u64)> {
-        match self {
+        match self.order {
             _ if requested.len() < 2 => requested,
-            PopOrder::AsAsked => requested,
-            PopOrder::ByLag => {
+            QueueOrder::Ordered | QueueOrder::RoundRobin => requested,
+            QueueOrder::Lag => {
                 let names: Vec<Name> = requested.iter().map(|(queue, _)| queue.clone()).collect();
                 let Ok(lags) = core.seconds_since_poppable(core.now(), &names) else {
                     return requested;
@@ -173,10 +154,10 @@ impl PopOrder {
                 queues.sort_by(|(one, _), (other, _)| other.total_cmp(one));
                 queues.into_iter().map(|(_, queue)| queue).collect()
             }
-            PopOrder::ByPatterns(buckets) => {
+            QueueOrder::Patterns => {
                 let mut order = Vec::with_capacity(requested.len());
                 let names: Vec<Name> = requested.iter().map(|(name, _)| name.clone()).collect();
-                for (bucket, rotation) in buckets {
+                for (bucket, rotation) in &mut self.buckets {
                     if let Some(rotation) = rotation {
                         rotation.set_ready_queues(&names);
                     }
@@ -211,13 +192,9 @@ impl PopOrder {
 
     /// Advances the rotations past the queues of the popped jobs.
     pub(super) fn advance_past_popped(&mut self, jobs: &[PoppedJob]) {
-        if let PopOrder::ByPatterns(buckets) = self {
-            for rotation in buckets
-                .iter_mut()
-                .filter_map(|(_, rotation)| rotation.as_mut())
-            {
-                rotation.advance_past(jobs.iter().map(|job| &job.queue));
-            }
+        let rotations = self.buckets.iter_mut().flat_map(|(_, rotation)| rotation);
+        for rotation in rotations {
+            rotation.advance_past(jobs.iter().map(|job| &job.queue));
         }
     }
 }

@@ -5,13 +5,18 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use strum::VariantArray;
+
 use super::MAX_NAMED;
-use super::machine::event::{BadLineKind, ProcessExit, Report, ReportedJob};
+use super::machine::event::Report;
 use super::monitor::WorkMonitor;
 use crate::args::format::Format;
 use crate::clock::moment::Moment;
-use crate::model::queue::{JobsLeftInQueue, RoundedSeconds};
-use crate::model::work_event::{WorkEvent, WorkEventKind};
+use crate::model::queue::JobsLeftInQueue;
+use crate::model::work_event::WorkEvent;
+use crate::model::work_event::WorkEventKind::{
+    self, Advanced, Completed, Failed, Lost, Released, Retried, Unknown,
+};
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{
@@ -50,20 +55,11 @@ struct ReportedServerLoss {
     is_silent: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct JobResultCounts {
-    completed: u64,
-    retried: u64,
-    failed: u64,
-    lost: u64,
-    released: u64,
-}
-
 /// Writes what happens.
 pub(super) struct Reporter {
-    worker: Name,
     begun: Instant,
-    counts: JobResultCounts,
+    /// The number of jobs that ended in each way, by [`WorkEventKind`].
+    counts: [u64; WorkEventKind::VARIANTS.len()],
     /// The counts by queue for the listener, if there is one.
     monitor: Option<Arc<WorkMonitor>>,
     /// Lines for stderr that are not written yet.
@@ -82,16 +78,11 @@ pub(super) struct Reporter {
 }
 
 impl Reporter {
-    pub(super) fn new(
-        worker: Name,
-        monitor: Option<Arc<WorkMonitor>>,
-        session: &Session,
-    ) -> Reporter {
+    pub(super) fn new(monitor: Option<Arc<WorkMonitor>>, session: &Session) -> Reporter {
         let now = Instant::now();
         Reporter {
-            worker,
             begun: now,
-            counts: JobResultCounts::default(),
+            counts: [0; WorkEventKind::VARIANTS.len()],
             monitor,
             lines: String::new(),
             loss: None,
@@ -151,131 +142,35 @@ impl Reporter {
     }
 
     /// Reports what happened.
-    pub(super) fn handle_report(&mut self, report: Report, now: Moment, session: &mut Session) {
+    pub(super) fn handle_report(&mut self, report: Report, session: &mut Session) {
         match report {
-            Report::Started { job, .. } => {
-                if let Some(monitor) = &self.monitor {
-                    monitor.add_queue(&job.queue);
+            Report::Job(event) => {
+                self.counts[event.event as usize] += 1;
+                if let (Some(monitor), Some(queue)) = (&self.monitor, &event.queue) {
+                    match event.elapsed_s {
+                        None => monitor.add_queue(queue),
+                        Some(elapsed) => monitor.count_job_end(queue, event.event, elapsed.0),
+                    }
                 }
-                let event = self.work_event(now, WorkEventKind::Started, job);
                 self.show_event(&event, session);
             }
-            Report::Ended {
-                job,
-                result,
-                exit,
-                elapsed,
-                detail,
-            } => {
-                self.count_result(result);
-                if let Some(monitor) = &self.monitor {
-                    monitor.count_job_end(&job.queue, result, elapsed);
-                }
-                let mut event = self.work_event(now, result, job);
-                (event.exit, event.signal) = match exit {
-                    Some(ProcessExit::Code(code)) => (Some(code), None),
-                    Some(ProcessExit::Signal(name)) => (None, Some(name.to_owned())),
-                    None => (None, None),
-                };
-                event.elapsed_s = Some(RoundedSeconds(elapsed));
-                event.message = Some(detail).filter(|detail| !detail.is_empty());
-                self.show_event(&event, session);
-            }
-            Report::BadLine { slot, jid, reason } => {
-                let about = jid.map_or(String::new(), |jid| format!(" about `{jid}`"));
-                self.add_stderr_line(&format!(
-                    "warning: slot {}: the command wrote a line{about} that is no answer: {}",
-                    slot + 1,
-                    Sanitized(reason)
-                ));
-            }
-            Report::AnswerOnStdout {
-                slot,
-                jid,
-                has_flag,
-            } => {
-                let flag = if has_flag {
-", or use `--answers stdout`"
-} else {
-""
-};
-                self.add_stderr_line(&format!(
-                    "warning: slot {}: the command wrote an answer for `{jid}` to stdout, where it has \
-                     no effect: write answers to descriptor 3{flag}",
-                    slot + 1
-                ));
-            }
-            Report::Overdue { slot, jids, limit } => {
-                let jobs = match jids.as_slice() {
-                    [jid] => format!("job `{jid}`"),
-                    jids => format!("{} jobs", jids.len()),
-                };
-                self.add_stderr_line(&format!(
-                    "warning: slot {}: {jobs} ran longer than {limit}, so the command gets SIGTERM",
-                    slot + 1
-                ));
-            }
-            Report::MoreBadLines { slot, kind, count } => {
-                let lines = format_count(count, "further line", "further lines");
-                let what = match kind {
-                    BadLineKind::NoAnswer => "that were no answers",
-                    BadLineKind::OtherJob => "about jobs that it did not have",
-                };
-                self.add_stderr_line(&format!(
-                    "warning: slot {}: the command wrote {lines} {what}",
-                    slot + 1
-                ));
-            }
-            Report::Restart {
-                slot,
-                exit,
-                was_mute,
-                wait,
-            } => {
-                let when = if wait > 0.0 {
-format!("starts again in {} at the earliest", format_duration(wait))
-} else {
-"starts again with the next job".to_owned()
-};
-                let what = if was_mute {
-"the command closed descriptor 3, so it was stopped".to_owned()
-} else {
-format!("the command ended with {exit}")
-};
-                self.add_stderr_line(&format!("warning: slot {}: {what}; it {when}", slot + 1));
-            }
-            Report::StartFailed { slot, message } => {
-                self.add_stderr_line(&format!(
-                    "warning: slot {}: {}",
-                    slot + 1,
-                    Sanitized(message)
-                ));
-            }
-            Report::QueueRefused { queue, why } => {
-                self.add_stderr_line(&format!(
-                    "warning: cannot pop from queue `{queue}`: {}; `qless check` may show why",
-                    Sanitized(why)
-                ));
-            }
-            Report::ShortLock { queue, lock } => self.add_stderr_line(&format!(
-                "warning: a lock of queue `{queue}` lasts {}, so `--heartbeat` is too long for its jobs; \
-                 their locks are extended three times before they expire",
-                format_duration(lock.round())
-            )),
+            Report::Warning(line) => self.add_stderr_line(&line),
             Report::Left(left) => {
                 self.left_queues += 1;
                 self.left_held += left.locks.valid;
                 if self.left_queues <= MAX_NAMED as u64 {
-                    self.add_note_unless_quiet(&format!("note: {}", describe_left_jobs(&left)), session);
+                    self.add_note_unless_quiet(
+                        &format!("note: {}", describe_left_jobs(&left)),
+                        session,
+                    );
                 }
             }
             Report::Waiting(left) => {
-                self.add_note_unless_quiet(&format!("note: waiting: {}", describe_left_jobs(&left)), session);
+                self.add_note_unless_quiet(
+                    &format!("note: waiting: {}", describe_left_jobs(&left)),
+                    session,
+                );
             }
-            Report::Vanished => self.add_stderr_line(
-                "warning: a running job does not exist any more, and nobody cancelled it: \
-                 the data of the server was deleted or lost",
-            ),
             Report::ConnectionLost { message } => {
                 if !self.count_if_repeated_server_loss(&message) {
                     self.print_server_loss_warning(&message);
@@ -287,11 +182,14 @@ format!("the command ended with {exit}")
                     return;
                 }
                 let what = if was_refused {
-"takes changes again"
-} else {
-"replies again"
-};
-                let line = format!("the server {what} after {}", format_duration_tenths_below_minute(after));
+                    "takes changes again"
+                } else {
+                    "replies again"
+                };
+                let line = format!(
+                    "the server {what} after {}",
+                    format_duration_tenths_below_minute(after)
+                );
                 self.add_note_unless_quiet(&line, session);
             }
             Report::Stopping { running } => {
@@ -363,33 +261,6 @@ format!("the command ended with {exit}")
         }
     }
 
-    fn work_event(&self, at: Moment, event: WorkEventKind, job: ReportedJob) -> WorkEvent {
-        WorkEvent {
-            at,
-            event,
-            jid: job.jid,
-            queue: Some(job.queue),
-            klass: job.klass,
-            worker: self.worker.clone(),
-            attempt: job.attempt,
-            exit: None,
-            signal: None,
-            elapsed_s: None,
-            message: None,
-        }
-    }
-
-    fn count_result(&mut self, result: WorkEventKind) {
-        match result {
-            WorkEventKind::Started => {}
-            WorkEventKind::Completed | WorkEventKind::Advanced => self.counts.completed += 1,
-            WorkEventKind::Retried => self.counts.retried += 1,
-            WorkEventKind::Failed => self.counts.failed += 1,
-            WorkEventKind::Lost | WorkEventKind::Unknown => self.counts.lost += 1,
-            WorkEventKind::Released => self.counts.released += 1,
-        }
-    }
-
     /// Writes an event to stdout with `-o ndjson`. Otherwise adds a line for stderr, unless `-q` is given.
     fn show_event(&mut self, event: &WorkEvent, session: &mut Session) {
         match session.ui.format() {
@@ -440,14 +311,20 @@ format!("the command ended with {exit}")
         }
         self.shown_at = Instant::now();
         let elapsed = self.begun.elapsed().as_secs_f64();
-        let done = self.counts.completed + self.counts.failed;
-        let rate = done as f64 / elapsed.max(1.0);
+        let completed = self.count(&[Completed, Advanced]);
+        let failed = self.count(&[Failed]);
+        let rate = (completed + failed) as f64 / elapsed.max(1.0);
         let line = format!(
             "{running} running, {} completed, {} failed, {rate:.1}/s",
-            with_thousands_separators(self.counts.completed),
-            with_thousands_separators(self.counts.failed)
+            with_thousands_separators(completed),
+            with_thousands_separators(failed)
         );
         session.ui.show_status_line_if_idle(line);
+    }
+
+    /// How many jobs ended in one of these ways.
+    fn count(&self, kinds: &[WorkEventKind]) -> u64 {
+        kinds.iter().map(|kind| self.counts[*kind as usize]).sum()
     }
 
     pub(super) fn write_summary(&mut self, session: &mut Session) {
@@ -457,18 +334,15 @@ format!("the command ended with {exit}")
             let queues = format_count(more + 1, "further queue", "further queues");
             self.add_note_unless_quiet(&format!("note: {queues} still have jobs"), session);
         }
-        let counts = self.counts;
-        let mut parts = vec![format!(
-            "{} completed",
-            with_thousands_separators(counts.completed)
-        )];
+        let mut parts = Vec::new();
         for (count, word) in [
-            (counts.failed, "failed"),
-            (counts.retried, "retried"),
-            (counts.released, "given back"),
-            (counts.lost, "lost"),
+            (self.count(&[Completed, Advanced]), "completed"),
+            (self.count(&[Failed]), "failed"),
+            (self.count(&[Retried]), "retried"),
+            (self.count(&[Released]), "given back"),
+            (self.count(&[Lost, Unknown]), "lost"),
         ] {
-            if count > 0 {
+            if count > 0 || parts.is_empty() {
                 parts.push(format!("{} {word}", with_thousands_separators(count)));
             }
         }

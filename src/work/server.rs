@@ -7,10 +7,10 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
 use super::drain::{self, RemainingWork};
-use super::machine::event::{Event, ServerRequest};
+use super::machine::event::{Event, FinishAndPopRequest, ServerRequest};
 use super::monitor::WorkMonitor;
 use super::process::Waker;
-use super::queues::{FoundQueues, MAX_QUEUES, PopOrder, QueueSelectors};
+use super::queues::{MAX_QUEUES, WorkerQueues};
 use crate::address::Node;
 use crate::clock::moment::Moment;
 use crate::core::api::epoch::LossFreeEpoch;
@@ -19,7 +19,7 @@ use crate::core::api::index::Index;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::model::popped_job::PoppedJob;
-use crate::model::queue::{JobsLeftInQueue, ReadyQueues};
+use crate::model::queue::ReadyQueues;
 use crate::name::Name;
 use crate::session::actor;
 use crate::threads;
@@ -52,9 +52,7 @@ impl ServerThread {
     pub(super) fn start(
         core: Core,
         worker: Name,
-        queues: QueueSelectors,
-        found: FoundQueues,
-        pop_order: PopOrder,
+        queues: WorkerQueues,
         monitor: Option<Arc<WorkMonitor>>,
         waker: Waker,
     ) -> Result<ServerThread, Error> {
@@ -65,8 +63,6 @@ impl ServerThread {
             core,
             worker,
             queues,
-            found,
-            pop_order,
             epoch: None,
             node: None,
             connection: 0,
@@ -131,10 +127,7 @@ impl ServerThread {
 struct ServerCaller {
     core: Core,
     worker: Name,
-    queues: QueueSelectors,
-    /// The queues that the last search for `queues` found.
-    found: FoundQueues,
-    pop_order: PopOrder,
+    queues: WorkerQueues,
     /// The time of the last finish-and-pop call. If its reply is lost, this time shows which endings it has written.
     finish_and_pop_at: Moment,
     /// The identity of the server that replied last, if the server reports one, and its node in a cluster.
@@ -167,33 +160,8 @@ impl ServerCaller {
     fn perform_request(&mut self, request: ServerRequest) -> Option<Event> {
         let now = self.core.now();
         Some(match request {
-            ServerRequest::FinishAndPop {
-                endings,
-                total,
-                queues,
-                is_last,
-            } => {
-                let mut queues =
-                    self.pop_order
-                        .order_requested_queues(&mut self.core, total, queues);
-                if queues.len() > MAX_QUEUES {
-                    queues.truncate((2 * total as usize).clamp(FIRST_QUEUES, MAX_QUEUES));
-                }
-                let now = self.core.now();
-                self.finish_and_pop_at = now;
-                let result = self
-                    .core
-                    .finish_and_pop(now, &self.worker, total, &queues, &endings);
-                let result = result.and_then(|mut reply| {
-                    if is_last && reply.jobs.is_empty() {
-                        (reply.has_rest, reply.left) =
-                            self.read_left_jobs_and_pop_if_ready(total, &queues, &mut reply)?;
-                    }
-                    self.pop_order.advance_past_popped(&reply.jobs);
-                    reply.emptied = queues_that_gave_less_than_asked(total, &queues, &reply.jobs);
-                    Ok(reply)
-                });
-                Event::FinishAndPop(result)
+            ServerRequest::FinishAndPop(request) => {
+                Event::FinishAndPop(self.finish_and_pop(request))
             }
             ServerRequest::Recover { endings, known } => {
                 let known: HashSet<Name> = known.into_iter().collect();
@@ -229,10 +197,8 @@ impl ServerCaller {
             }
             // If the queues cannot be read, the worker keeps the ones that it has.
             ServerRequest::FindQueues => {
-                let found = self.queues.find_queues(&mut self.core).ok()?;
-                self.pop_order.set_queues(&found);
-                self.found = found;
-                Event::Queues(self.found.queues.clone())
+                self.queues.find_again(&mut self.core).ok()?;
+                Event::Queues(self.queues.found.clone())
             }
             ServerRequest::Leave => {
                 self.core
@@ -249,64 +215,82 @@ impl ServerCaller {
         })
     }
 
+    fn finish_and_pop(&mut self, request: FinishAndPopRequest) -> Result<FinishAndPopReply, Error> {
+        let total = request.total;
+        let mut queues = self
+            .queues
+            .order_requested_queues(&mut self.core, total, request.queues);
+        if queues.len() > MAX_QUEUES {
+            queues.truncate((2 * total as usize).clamp(FIRST_QUEUES, MAX_QUEUES));
+        }
+        let now = self.core.now();
+        self.finish_and_pop_at = now;
+        let mut reply =
+            self.core
+                .finish_and_pop(now, &self.worker, total, &queues, &request.endings)?;
+        if request.is_last && reply.jobs.is_empty() {
+            self.read_left_jobs_and_pop_if_ready(total, &queues, &mut reply)?;
+        }
+        self.queues.advance_past_popped(&reply.jobs);
+        reply.emptied = queues_that_gave_less_than_asked(total, &queues, &reply.jobs);
+        Ok(reply)
+    }
+
     /// Reads which jobs are left after a call that brought none, and whether some become ready without a further put.
-    /// Pops once more, into `reply`, if jobs are ready by now.
+    /// Pops once more if jobs are ready by now.
     fn read_left_jobs_and_pop_if_ready(
         &mut self,
         total: u64,
         queues: &[(Name, u64)],
         reply: &mut FinishAndPopReply,
-    ) -> Result<(bool, Vec<JobsLeftInQueue>), Error> {
+    ) -> Result<(), Error> {
         let now = self.core.now();
-        let names: Vec<Name> = self.found.queue_names().cloned().collect();
-        Ok(
-            match drain::read_remaining_work(&mut self.core, now, &names) {
-                Ok((RemainingWork::Nothing, left)) => (false, left),
-                // Without a reply, assume that jobs are left: the worker asks again.
-                Err(_) => (true, Vec::new()),
-                Ok((RemainingWork::Waits, left)) => (true, left),
-                Ok((RemainingWork::Ready, left)) => {
-                    // With very many queues, the first call popped from some only: now pop from queues with jobs.
-                    let waiting = left.iter().filter(|left| left.waiting > 0);
-                    let waiting = waiting.map(|left| (left.queue.clone(), total));
-                    let queues = if names.len() > MAX_QUEUES {
-                        waiting.take(MAX_QUEUES).collect()
-                    } else {
-                        queues.to_vec()
-                    };
-                    // An error here makes the worker recover the call: it ends the jobs again and searches for the
-                    // popped ones.
-                    let again = self
-                        .core
-                        .finish_and_pop(now, &self.worker, total, &queues, &[]);
-                    let again = again.map_err(|error| {
-                        if reply.endings.is_empty() {
-                            error
-                        } else {
-                            // The first call has written the endings. With this kind of error, the worker searches
-                            // for their results instead of sending them again.
-                            Error::new(Kind::OutcomeUnknown, error.message())
-                        }
-                    })?;
-                    (reply.jobs, reply.due_in) = (again.jobs, again.due_in);
-                    // If the pop stopped its search at a limit, the next call may find jobs.
-                    let goes_on =
-                        reply.jobs.is_empty() && reply.due_in.is_some_and(|due| due < AT_ONCE);
-                    (goes_on, left)
+        let names = self.queues.names();
+        let Ok((rest, left)) = drain::read_remaining_work(&mut self.core, now, &names) else {
+            // Without a reply, assume that jobs are left: the worker asks again.
+            reply.has_rest = true;
+            return Ok(());
+        };
+        reply.has_rest = rest == RemainingWork::Waits;
+        if rest == RemainingWork::Ready {
+            // With very many queues, the first call popped from some only: now pop from queues with jobs.
+            let queues = if names.len() > MAX_QUEUES {
+                let waiting = left.iter().filter(|left| left.waiting > 0);
+                let waiting = waiting.map(|left| (left.queue.clone(), total));
+                waiting.take(MAX_QUEUES).collect()
+            } else {
+                queues.to_vec()
+            };
+            // An error here makes the worker recover the call: it ends the jobs again and searches for the popped ones.
+            let again = self
+                .core
+                .finish_and_pop(now, &self.worker, total, &queues, &[]);
+            let again = again.map_err(|error| {
+                if reply.endings.is_empty() {
+                    error
+                } else {
+                    // The first call has written the endings. With this kind of error, the worker searches for their
+                    // results instead of sending them again.
+                    Error::new(Kind::OutcomeUnknown, error.message())
                 }
-            },
-        )
+            })?;
+            (reply.jobs, reply.due_in) = (again.jobs, again.due_in);
+            // If the pop stopped its search at a limit, the next call may find jobs.
+            reply.has_rest = reply.jobs.is_empty() && reply.due_in.is_some_and(|due| due < AT_ONCE);
+        }
+        reply.left = left;
+        Ok(())
     }
 
     /// The queues from which a pop may bring a job now.
     fn find_ready_queues(&mut self, now: Moment) -> Result<ReadyQueues, Error> {
-        let mut ready = if self.found.are_known {
+        let mut ready = if self.queues.are_known {
             self.core.ready_queues(now, &[])?
         } else {
             ReadyQueues::default()
         };
-        if !self.found.unlisted.is_empty() {
-            ready.add_queues(self.core.ready_queues(now, &self.found.unlisted)?);
+        if !self.queues.unlisted.is_empty() {
+            ready.add_queues(self.core.ready_queues(now, &self.queues.unlisted)?);
         }
         Ok(ready)
     }

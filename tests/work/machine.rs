@@ -1,19 +1,20 @@
 //! The decisions of a worker, without time, processes or a server: what it does after each event.
 
-use std::time::Duration;
-
+use clap::{Args, FromArgMatches};
 use expect_test::expect;
 use qless::internals::ending::{EndingAction, EndingOutcome, LockExtensionOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
-    Action, DispatchMode, EndedProcess, Event, MachineConfig, ProcessExit, Report, ServerRequest,
-    StartFailure, TerminationSignal, WorkLimit,
+    Action, EndedProcess, Event, FinishAndPopRequest, Report, ServerRequest, StartFailure,
+    StartupFacts,
 };
 use qless::internals::machine::rotation::{QueueOrder, QueueRotation};
+use qless::internals::options::WorkOptions;
 use qless::internals::popped_job::PoppedJob;
-use qless::internals::process::answer::AnswerContent;
-use qless::internals::retry_cause::RetryCause;
+use qless::internals::process::answer::{Answer, AnswerContent};
+use qless::internals::retry_cause::ProcessExit;
 use qless::internals::{Error, FinishAndPopReply, Kind, Name, ReadyQueues};
+use rustix::process::Signal;
 
 use crate::support::text::Shows;
 
@@ -25,20 +26,19 @@ struct Worker {
     endings: usize,
 }
 
-fn config(mode: DispatchMode, slots: usize) -> MachineConfig {
-    MachineConfig {
-        mode,
-        slots,
-        limit: WorkLimit::Never,
-        poll: 5.0,
-        kill_after: 10.0,
+/// The options of a worker of one process, as they are typed.
+pub(super) fn options(flags: &str) -> WorkOptions {
+    let line = format!("work q {flags} -- run");
+    let command = WorkOptions::augment_args(clap::Command::new("work"));
+    let matches = command.get_matches_from(line.split_whitespace());
+    WorkOptions::from_arg_matches(&matches).unwrap()
+}
+
+pub(super) fn facts() -> StartupFacts {
+    StartupFacts {
+        worker: name("w"),
         timeout: 10.0,
-        heartbeat: None,
         grace: 10.0,
-        time_limit: None,
-        retry_on: vec![RetryCause::Codes(75..=75)],
-        retry_delay: Duration::from_secs(3),
-        next: None,
         hears_cancels: false,
         jitter: 1.0,
     }
@@ -69,36 +69,35 @@ fn refusal(is_forbidden: bool) -> Error {
 }
 
 impl Worker {
-    fn new(config: MachineConfig, queues: &[(&str, u32)], order: QueueOrder) -> Worker {
+    fn new(flags: &str, queues: &[(&str, u32)], order: QueueOrder) -> Worker {
         let queues = queues.iter().map(|(queue, weight)| (name(queue), *weight));
         Worker {
-            machine: Machine::new(config, QueueRotation::new(order, queues.collect()), 0.0),
+            machine: Machine::new(
+                options(flags),
+                facts(),
+                QueueRotation::new(order, queues.collect()),
+                0.0,
+            ),
             now: 0.0,
             endings: 0,
         }
     }
 
     /// A worker of the queue `q`.
-    fn of(config: MachineConfig) -> Worker {
-        Worker::new(config, &[("q", 1)], QueueOrder::Ordered)
+    fn of(flags: &str) -> Worker {
+        Worker::new(flags, &[("q", 1)], QueueOrder::Ordered)
     }
 
     fn single(slots: usize) -> Worker {
-        Worker::of(config(DispatchMode::Single, slots))
+        Worker::of(&format!("--concurrency {slots}"))
     }
 
     fn persistent(in_flight: usize) -> Worker {
-        Worker::of(config(DispatchMode::Persistent(in_flight), 1))
+        Worker::of(&format!("--persistent --in-flight {in_flight}"))
     }
 
     fn batch(size: usize) -> Worker {
-        Worker::of(config(DispatchMode::Batch(size), 1))
-    }
-
-    /// A worker with one process for each job, and a limit.
-    fn with_limit(slots: usize, limit: WorkLimit) -> Worker {
-        let config = config(DispatchMode::Single, slots);
-        Worker::of(MachineConfig { limit, ..config })
+        Worker::of(&format!("--batch {size}"))
     }
 
     /// The worker after a first turn that brought these jobs.
@@ -132,16 +131,18 @@ impl Worker {
             Action::Send { slot, job } => format!("send {slot}: {}", job.jid),
             Action::Cancel { slot, jid } => format!("cancel {slot}: {jid}"),
             Action::CloseInput { slot } => format!("close {slot}"),
-            Action::Signal { slot, signal } => match signal {
-                TerminationSignal::Term => format!("SIGTERM {slot}"),
-                TerminationSignal::Kill => format!("SIGKILL {slot}"),
+            Action::Signal { slot, signal } => match *signal {
+                Signal::TERM => format!("SIGTERM {slot}"),
+                Signal::KILL => format!("SIGKILL {slot}"),
+                signal => panic!("a machine sends no {signal:?}"),
             },
-            Action::Request(ServerRequest::FinishAndPop {
-                endings,
-                total,
-                queues,
-                is_last,
-            }) => {
+            Action::Request(ServerRequest::FinishAndPop(request)) => {
+                let FinishAndPopRequest {
+                    endings,
+                    total,
+                    queues,
+                    is_last,
+                } = request;
                 self.endings = endings.len();
                 let endings = endings.iter().map(|ending| {
                     let way = match &ending.action {
@@ -183,15 +184,13 @@ impl Worker {
                 format!("log {jid}: {text}")
             }
             Action::Request(request) => panic!("a machine does not ask for {request:?}"),
-            Action::Report(Report::Started { job, .. }) => format!("* started {}", job.jid),
-            Action::Report(Report::Ended {
-                job,
-                result,
-                detail,
-                ..
-            }) => format!("* {result:?} {} {detail}", job.jid)
-                .trim_end()
-                .to_owned(),
+            Action::Report(Report::Job(event)) => {
+                let message = event.message.as_deref().unwrap_or_default();
+                format!("* {:?} {} {message}", event.event, event.jid)
+                    .trim_end()
+                    .to_owned()
+            }
+            Action::Report(Report::Warning(line)) => format!("* {line}"),
             Action::Report(report) => format!("* {report:?}"),
             Action::Finish(result) => format!("finish: {result:?}"),
         }
@@ -265,15 +264,23 @@ fn ended_by(slot: usize, exit: ProcessExit, unread_lines: usize) -> Event {
     }
 }
 
+fn line(jid: Option<&str>, content: Result<AnswerContent, String>) -> Event {
+    let answer = Answer {
+        jid: jid.map(name),
+        content,
+        ignored: Vec::new(),
+    };
+    Event::Line { slot: 0, answer }
+}
+
 fn answer(jid: &str) -> Event {
-    Event::Line {
-        slot: 0,
-        jid: Some(name(jid)),
-        content: Ok(AnswerContent::Ending(EndingAction::Complete {
+    line(
+        Some(jid),
+        Ok(AnswerContent::Ending(EndingAction::Complete {
             data: None,
             next: None,
         })),
-    }
+    )
 }
 
 fn released(jids: &[&str]) -> Event {
@@ -310,13 +317,13 @@ fn one_call_ends_a_job_and_pops_the_next() {
     let mut worker = Worker::single(1);
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.act());
     worker.reply(0.1, &["a"]).shows(expect![[r#"
-        * started a
+        * Started a
         start 0: a
     "#]]);
     expect!["turn: [a complete] pop 1 from q:1\n"].assert_eq(&worker.at(1.0, ended(0, 0)));
     worker.reply(1.1, &["b"]).shows(expect![[r#"
         * Completed a
-        * started b
+        * Started b
         start 0: b
     "#]]);
     expect!["turn: [b retry] pop 1 from q:1\n"].assert_eq(&worker.at(2.0, ended(0, 75)));
@@ -388,9 +395,8 @@ fn an_empty_queue_is_polled_and_a_put_ends_the_wait() {
 
 #[test]
 fn queues_take_turns_by_their_weights() {
-    let config = config(DispatchMode::Single, 1);
     let queues = [("a", 2), ("b", 1), ("c", 1)];
-    let mut rotation = Worker::new(config.clone(), &queues, QueueOrder::RoundRobin);
+    let mut rotation = Worker::new("", &queues, QueueOrder::RoundRobin);
     let mut popped = Vec::new();
     // Each queue has jobs: the first one asked gives one.
     let mut asked = rotation.act();
@@ -415,11 +421,7 @@ fn queues_take_turns_by_their_weights() {
     }
     assert_eq!(popped.join(" "), "a a b c a a b c");
     // Several jobs at once are shared out in the same way.
-    let mut several = Worker::new(
-        MachineConfig { slots: 6, ..config },
-        &queues,
-        QueueOrder::RoundRobin,
-    );
+    let mut several = Worker::new("--concurrency 6", &queues, QueueOrder::RoundRobin);
     expect!["turn: [] pop 6 from a:4 b:1 c:1\n"].assert_eq(&several.act());
 }
 
@@ -496,28 +498,28 @@ fn a_notice_about_an_earlier_lock_stops_nothing() {
 
 #[test]
 fn a_process_that_stays_is_started_for_a_job_that_no_idle_one_can_have() {
-    let mut worker = Worker::of(config(DispatchMode::Persistent(2), 3));
+    let mut worker = Worker::of("--persistent --in-flight 2 --concurrency 3");
     worker.act().shows(expect![[r#"
         turn: [] pop 6 from q:6
     "#]]);
     worker.reply(0.0, &["a"]).shows(expect![[r#"
-        * started a
+        * Started a
         start 0: a
     "#]]);
     worker.at(1.0, answer("a"));
     worker.reply(1.0, &["b", "c", "d"]).shows(expect![[r#"
         * Completed a
-        * started b
+        * Started b
         send 0: b
-        * started c
+        * Started c
         start 1: c
-        * started d
+        * Started d
         start 2: d
     "#]]);
     // Each has one now: the fourth job goes beside another.
     worker.later(6.0);
     worker.reply(6.0, &["e"]).shows(expect![[r#"
-        * started e
+        * Started e
         send 0: e
     "#]]);
 }
@@ -542,33 +544,33 @@ fn a_process_that_stays_and_cannot_be_started_costs_no_job() {
     }
     did.shows(expect![[r#"
         turn: [] pop 2 from q:2
-        * started a
+        * Started a
         start 0: a
-        * started b
+        * Started b
         send 0: b
-        * StartFailed { slot: 0, message: "no such file; trying again for 3s" }
+        * warning: slot 1: no such file; trying again for 3s
         release: b
         * Released b
         start 0: a
         turn: [] pop 1 from q:1
-        * StartFailed { slot: 0, message: "no such file" }
+        * warning: slot 1: no such file
         release: a
         * Released a
         turn: [] pop 2 from q:2
-        * started a
+        * Started a
         start 0: a
-        * started b
+        * Started b
         send 0: b
-        * StartFailed { slot: 0, message: "no such file" }
+        * warning: slot 1: no such file
         release: a b
         * Released a
         * Released b
         turn: [] pop 2 from q:2
-        * started a
+        * Started a
         start 0: a
-        * started b
+        * Started b
         send 0: b
-        * StartFailed { slot: 0, message: "no such file" }
+        * warning: slot 1: no such file
         release: a b
         * Released a
         * Released b
@@ -608,7 +610,7 @@ fn the_end_of_a_process_that_stays_fails_the_jobs_that_it_has() {
     worker.at(1.0, answer("a"));
     worker.reply(1.0, &[]);
     worker.at(2.0, ended(0, 0)).shows(expect![[r#"
-        * Restart { slot: 0, exit: Code(0), was_mute: false, wait: 0.0 }
+        * warning: slot 1: the command ended with exit code 0; it starts again with the next job
         turn: [b fail in exit-0] pop 2 from q:2
     "#]]);
 }
@@ -624,13 +626,31 @@ fn jobs_that_a_recycled_process_has_not_read_are_given_back() {
     };
     let did = [unread(&["a"], 0), unread(&[], 0), unread(&["a"], 1)].join("");
     did.shows(expect![[r#"
-        * Restart { slot: 0, exit: Code(0), was_mute: false, wait: 0.0 }
+        * warning: slot 1: the command ended with exit code 0; it starts again with the next job
         release: c
         turn: [a complete, b fail in exit-0] pop 3 from q:3
-        * Restart { slot: 0, exit: Code(0), was_mute: false, wait: 0.0 }
+        * warning: slot 1: the command ended with exit code 0; it starts again with the next job
         turn: [a fail in exit-0, b fail in exit-0, c fail in exit-0] pop 3 from q:3
-        * Restart { slot: 0, exit: Code(1), was_mute: false, wait: 0.0 }
+        * warning: slot 1: the command ended with exit code 1; it starts again with the next job
         turn: [a complete, b fail in exit-1, c fail in exit-1] pop 3 from q:3
+    "#]]);
+}
+
+/// The core pops jobs that were given back in descending order of their jids.
+#[test]
+fn the_next_process_gets_unread_jobs_in_their_earlier_order() {
+    let mut worker = Worker::persistent(3).with_jobs(&["a", "b", "c"]);
+    worker.at(1.0, answer("a"));
+    worker.at(2.0, ended_by(0, ProcessExit::Code(0), 2));
+    worker.at(2.1, released(&["b", "c"]));
+    worker.reply(2.2, &["c", "b", "d"]).shows(expect![[r#"
+        * Completed a
+        * Started b
+        start 0: b
+        * Started c
+        send 0: c
+        * Started d
+        send 0: d
     "#]]);
 }
 
@@ -643,7 +663,7 @@ fn the_unread_line_of_a_recycled_process_may_be_about_a_lost_job() {
     worker.at(1.2, answer("b"));
     let did = worker.at(2.0, ended_by(0, ProcessExit::Code(0), 1));
     (did + &worker.reply(2.1, &[])).shows(expect![[r#"
-        * Restart { slot: 0, exit: Code(0), was_mute: false, wait: 0.0 }
+        * warning: slot 1: the command ended with exit code 0; it starts again with the next job
         turn: [b complete, c fail in exit-0] pop 3 from q:3
     "#]]);
 }
@@ -657,9 +677,9 @@ fn a_process_that_dies_at_once_is_started_again_ever_later() {
     for _ in 0..6 {
         worker.reply(now, &["a"]);
         let text = worker.at(now, ended(0, 1));
-        let wait = text.split("wait: ").nth(1).unwrap();
-        waits.push(wait.split(' ').next().unwrap().to_owned());
-        let wait: f64 = waits[waits.len() - 1].parse().unwrap();
+        let wait = text.split("starts again in ").nth(1);
+        let wait: f64 = wait.map_or(0.0, |wait| wait.split('s').next().unwrap().parse().unwrap());
+        waits.push(wait.to_string());
         if wait > 0.0 {
             worker.reply(now, &[]);
             assert_eq!(worker.later(now + wait - 0.01), "");
@@ -667,7 +687,7 @@ fn a_process_that_dies_at_once_is_started_again_ever_later() {
         now += wait;
         worker.later(now);
     }
-    assert_eq!(waits.join(" "), "0.0 0.0 1.0 2.0 4.0 8.0");
+    assert_eq!(waits.join(" "), "0 0 1 2 4 8");
 }
 
 #[test]
@@ -684,11 +704,11 @@ fn a_process_that_cannot_answer_from_its_start_is_started_again_ever_later() {
         now += 1.2;
     }
     said.shows(expect![[r#"
-        * Restart { slot: 0, exit: Code(0), was_mute: true, wait: 0.0 }
+        * warning: slot 1: the command closed descriptor 3, so it was stopped; it starts again with the next job
         turn: [a fail in bad-answer] pop 1 from q:1
-        * Restart { slot: 0, exit: Code(0), was_mute: true, wait: 0.0 }
+        * warning: slot 1: the command closed descriptor 3, so it was stopped; it starts again with the next job
         turn: [a fail in bad-answer] pop 1 from q:1
-        * Restart { slot: 0, exit: Code(0), was_mute: true, wait: 1.0 }
+        * warning: slot 1: the command closed descriptor 3, so it was stopped; it starts again in 1s at the earliest
         turn: [a fail in bad-answer] pop 0 from 
     "#]]);
 }
@@ -697,7 +717,7 @@ fn a_process_that_cannot_answer_from_its_start_is_started_again_ever_later() {
 fn three_programs_in_a_row_that_cannot_be_started_end_the_work() {
     let mut worker = Worker::single(1).with_jobs(&["a"]);
     worker.at(0.0, missing("a")).shows(expect![[r#"
-        * StartFailed { slot: 0, message: "no such file; trying again for 3s" }
+        * warning: slot 1: no such file; trying again for 3s
     "#]]);
     for jid in ["a", "b"] {
         let turn = format!("turn: [{jid} fail in exec] pop 1 from q:1\n");
@@ -723,13 +743,13 @@ fn a_program_that_comes_back_within_three_seconds_costs_no_job() {
         assert_eq!(worker.later(now + 0.05), "");
     }
     did += &worker.later(2.6);
-    worker.at(2.6, Event::Started { slot: 0, pid: 1 });
+    worker.at(2.6, Event::Started { slot: 0 });
     did += &worker.at(2.7, ended(0, 0));
     did.shows(expect![[r#"
         turn: [] pop 1 from q:1
-        * started a
+        * Started a
         start 0: a
-        * StartFailed { slot: 0, message: "no such file; trying again for 3s" }
+        * warning: slot 1: no such file; trying again for 3s
         start 0: a
         start 0: a
         start 0: a
@@ -742,7 +762,7 @@ fn a_program_that_comes_back_within_three_seconds_costs_no_job() {
     worker.reply(2.8, &["b"]);
     worker.at(2.8, missing("b"));
     worker.at(2.9, Event::Stop).shows(expect![[r#"
-        * Stopping { running: 1 }
+        * Stopping { running: 0 }
         release: b
     "#]]);
 }
@@ -764,7 +784,7 @@ fn a_machine_without_room_gives_the_job_back_and_waits() {
     let mut worker = Worker::single(1).with_jobs(&["a"]);
     let busy = not_started(StartFailure::Busy("no process left".to_owned()), &["a"]);
     worker.at(0.0, busy).shows(expect![[r#"
-        * StartFailed { slot: 0, message: "no process left" }
+        * warning: slot 1: no process left
         release: a
     "#]]);
     expect!["* Released a\n"].assert_eq(&worker.at(0.1, released(&["a"])));
@@ -848,7 +868,7 @@ fn a_job_that_runs_again_when_its_earlier_lock_is_released_is_stopped() {
         turn: [] pop 1 from q:1
     "#]]);
     worker.reply(71.1, &["a"]).shows(expect![[r#"
-        * started a
+        * Started a
         start 0: a
     "#]]);
     // The released lock may have been the new one.
@@ -893,7 +913,7 @@ fn processes_that_stay_end_with_their_input() {
 
 #[test]
 fn a_drain_ends_when_a_pop_finds_nothing_and_nothing_runs() {
-    let mut worker = Worker::with_limit(2, WorkLimit::Drain).with_jobs(&["a"]);
+    let mut worker = Worker::of("--concurrency 2 --drain").with_jobs(&["a"]);
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.later(5.0));
     expect![""].assert_eq(&worker.reply(5.0, &[]));
     expect!["last turn: [a retry] pop 2 from q:2\n"].assert_eq(&worker.at(6.0, ended(0, 75)));
@@ -907,7 +927,7 @@ fn a_drain_ends_when_a_pop_finds_nothing_and_nothing_runs() {
 
 #[test]
 fn a_drain_waits_for_jobs_that_others_hold_back() {
-    let mut worker = Worker::with_limit(1, WorkLimit::Drain);
+    let mut worker = Worker::of("--drain");
     expect!["last turn: [] pop 1 from q:1\n"].assert_eq(&worker.act());
     let held = FinishAndPopReply {
         has_rest: true,
@@ -955,7 +975,7 @@ fn what_a_job_released_is_popped_as_soon_as_its_process_has_ended() {
 
 #[test]
 fn a_count_limits_what_is_popped() {
-    let mut worker = Worker::with_limit(4, WorkLimit::Count(1));
+    let mut worker = Worker::of("--concurrency 4 --count 1");
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.act());
     worker.reply(0.0, &["a"]);
     worker.at(1.0, ended(0, 1));
@@ -997,7 +1017,7 @@ fn a_turn_whose_reply_is_lost_is_settled_and_its_jobs_are_found() {
         .at(3.1, Event::Recovered(Ok(found)))
         .shows(expect![[r#"
         * Completed a
-        * started b
+        * Started b
         start 0: b
         turn: [] pop 1 from q:1
     "#]]);
@@ -1024,13 +1044,9 @@ fn a_turn_that_was_not_made_is_repeated_with_growing_waits() {
 #[test]
 fn lines_that_are_no_answers_are_reported_and_answers_count_once() {
     let mut worker = Worker::persistent(1).with_jobs(&["a"]);
-    let line = |jid: Option<&str>| Event::Line {
-        slot: 0,
-        jid: jid.map(name),
-        content: Err("it is not JSON".to_owned()),
-    };
-    worker.at(1.0, line(None)).shows(expect![[r#"
-        * BadLine { slot: 0, jid: None, reason: "it is not JSON" }
+    let bad_line = |jid| line(jid, Err("it is not JSON".to_owned()));
+    worker.at(1.0, bad_line(None)).shows(expect![[r#"
+        * warning: slot 1: the command wrote a line that is no answer: it is not JSON
     "#]]);
     expect!["turn: [a complete] pop 1 from q:1\n"].assert_eq(&worker.at(1.0, answer("a")));
     let twice = worker.at(1.0, answer("a"));
@@ -1041,17 +1057,13 @@ fn lines_that_are_no_answers_are_reported_and_answers_count_once() {
     worker.reply(1.0, &["b"]);
     // The end of the job names the reason.
     expect!["turn: [b fail in bad-answer] pop 1 from q:1\n"]
-        .assert_eq(&worker.at(2.0, line(Some("b"))));
+        .assert_eq(&worker.at(2.0, bad_line(Some("b"))));
 }
 
 #[test]
 fn progress_is_logged_at_most_once_in_ten_seconds() {
     let mut worker = Worker::persistent(1).with_jobs(&["a"]);
-    let progress = |text| Event::Line {
-        slot: 0,
-        jid: Some(name("a")),
-        content: Ok(AnswerContent::Progress(name(text))),
-    };
+    let progress = |text| line(Some("a"), Ok(AnswerContent::Progress(name(text))));
     expect!["log a: page 1\n"].assert_eq(&worker.at(1.0, progress("page 1")));
     expect![""].assert_eq(&worker.at(5.0, progress("page 2")));
     expect!["log a: page 3\n"].assert_eq(&worker.at(11.0, progress("page 3")));
@@ -1070,29 +1082,21 @@ fn a_batch_shares_one_exit_code_except_for_jobs_that_were_answered() {
 }
 
 /// A worker with a time limit of 5 s.
-fn limited(mode: DispatchMode, retry_on: &[&str]) -> Worker {
-    let config = MachineConfig {
-        time_limit: Some(5.0),
-        retry_on: retry_on.iter().map(|word| word.parse().unwrap()).collect(),
-        ..config(mode, 1)
-    };
-    let mut worker = Worker::of(config);
+fn limited(flags: &str) -> Worker {
+    let mut worker = Worker::of(&format!("--time-limit 5s {flags}"));
     worker.act();
     worker
 }
 
 #[test]
 fn a_job_fails_or_is_retried_after_the_time_limit_however_its_process_ends() {
-    for (retry_on, end) in [
-        (&["75"][..], "fail in time-limit"),
-        (&["time-limit"], "retry"),
-    ] {
-        let mut worker = limited(DispatchMode::Single, retry_on);
+    for (retry_on, end) in [("75", "fail in time-limit"), ("time-limit", "retry")] {
+        let mut worker = limited(&format!("--retry-on {retry_on}"));
         worker.reply(1.0, &["a"]);
         assert_eq!(worker.machine.next_action_due(), 6.0);
         assert_eq!(worker.later(5.9), "");
         worker.later(6.0).shows(expect![[r#"
-            * Overdue { slot: 0, jids: [Name([97])], limit: "5s" }
+            * warning: slot 1: job `a` ran longer than 5s, so the command gets SIGTERM
             SIGTERM 0
         "#]]);
         assert_eq!(worker.machine.next_action_due(), 16.0);
@@ -1101,7 +1105,7 @@ fn a_job_fails_or_is_retried_after_the_time_limit_however_its_process_ends() {
         assert_eq!(did, format!("turn: [a {end}] pop 1 from q:1\n"));
     }
     // What ended in time is only noted late, as after a sleep of the machine.
-    let mut worker = limited(DispatchMode::Single, &[]);
+    let mut worker = limited("");
     worker.reply(1.0, &["a"]);
     worker.at(30.0, ended(0, 0)).shows(expect![[r#"
         extend: a
@@ -1112,7 +1116,7 @@ fn a_job_fails_or_is_retried_after_the_time_limit_however_its_process_ends() {
 #[test]
 fn jobs_that_a_stopped_process_had_for_a_shorter_time_or_did_not_read_are_released() {
     let stopped = |unread| {
-        let mut worker = limited(DispatchMode::Persistent(4), &[]);
+        let mut worker = limited("--persistent --in-flight 4");
         worker.reply(0.0, &["a", "b"]);
         worker.at(3.0, Event::Put(None));
         worker.reply(3.0, &["c"]);
@@ -1132,7 +1136,7 @@ fn jobs_that_a_stopped_process_had_for_a_shorter_time_or_did_not_read_are_releas
         let (mut worker, end) = stopped(unread);
         let did = worker.at(5.1, end) + &worker.later(5.2);
         assert!(did.contains(expected), "{unread}: {did}");
-        assert!(!did.contains("Restart"), "{did}");
+        assert!(!did.contains("starts again"), "{did}");
     }
     // An answer counts until the end: `b` was not even read.
     let (mut worker, end) = stopped(2);
@@ -1140,7 +1144,7 @@ fn jobs_that_a_stopped_process_had_for_a_shorter_time_or_did_not_read_are_releas
     let did = worker.at(5.2, end);
     assert!(did.contains("release: b c\n"), "{did}");
     // The jobs of a batch come at the same time, and are read at once.
-    let mut batch = limited(DispatchMode::Batch(2), &[]);
+    let mut batch = limited("--batch 2");
     batch.reply(0.0, &["a", "b"]);
     batch.at(1.0, answer("a"));
     batch.later(1.1);
@@ -1152,7 +1156,7 @@ fn jobs_that_a_stopped_process_had_for_a_shorter_time_or_did_not_read_are_releas
 
 #[test]
 fn a_second_signal_gives_a_job_back_that_is_over_its_time() {
-    let mut worker = limited(DispatchMode::Single, &[]);
+    let mut worker = limited("");
     worker.reply(0.0, &["a"]);
     worker.later(5.0);
     worker.at(6.0, Event::Stop);
@@ -1163,11 +1167,7 @@ fn a_second_signal_gives_a_job_back_that_is_over_its_time() {
 
 #[test]
 fn completed_jobs_go_to_the_next_queue() {
-    let config = MachineConfig {
-        next: Some(name("ship")),
-        ..config(DispatchMode::Single, 1)
-    };
-    let mut worker = Worker::of(config).with_jobs(&["a"]);
+    let mut worker = Worker::of("--next ship").with_jobs(&["a"]);
     expect!["turn: [a complete to ship] pop 1 from q:1\n"].assert_eq(&worker.at(1.0, ended(0, 0)));
 }
 
@@ -1195,7 +1195,7 @@ fn a_job_that_the_server_gives_once_more_waits_for_the_end_of_its_first_run() {
     "#]]);
     // It does not run beside its earlier process.
     worker.at(2.0, ended(0, 0)).shows(expect![[r#"
-        * started a
+        * Started a
         start 0: a
         turn: [] pop 1 from q:1
     "#]]);
@@ -1232,7 +1232,7 @@ fn a_server_that_refuses_to_write_is_asked_less_and_less_often_and_reported_once
     "#]]);
     worker.reply(20.0, &["a"]).shows(expect![[r#"
         * ConnectionBack { after: 20.0, was_refused: true }
-        * started a
+        * Started a
         start 0: a
     "#]]);
 }
@@ -1250,9 +1250,7 @@ fn a_worker_without_a_right_ends_before_its_first_job() {
 
 #[test]
 fn heartbeats_are_in_time_for_locks_that_became_shorter() {
-    let mut options = config(DispatchMode::Single, 1);
-    options.heartbeat = Some(20.0);
-    let mut worker = Worker::of(options).with_jobs(&["a"]);
+    let mut worker = Worker::of("--heartbeat 20s").with_jobs(&["a"]);
     expect!["extend: a\n"].assert_eq(&worker.later(20.0));
     worker.at(20.0, extended(&[26.0]));
     expect!["extend: a\n"].assert_eq(&worker.later(22.0));
@@ -1345,7 +1343,7 @@ fn among_many_queues_only_those_that_may_have_jobs_are_asked() {
     let names: Vec<String> = (0..600).map(|at| format!("q{at}")).collect();
     let queues: Vec<(&str, u32)> = names.iter().map(|name| (name.as_str(), 1)).collect();
     for order in [QueueOrder::Ordered, QueueOrder::RoundRobin] {
-        let mut worker = Worker::new(config(DispatchMode::Single, 2), &queues, order);
+        let mut worker = Worker::new("--concurrency 2", &queues, order);
         let none = |emptied: &[&str]| {
             Event::FinishAndPop(Ok(FinishAndPopReply {
                 emptied: emptied.iter().map(|queue| name(queue)).collect(),

@@ -97,6 +97,20 @@ fn labels_name_the_jobs_that_a_process_has() {
 }
 
 #[test]
+fn jobs_that_a_recycled_process_left_unread_keep_their_order() {
+    let site = WorkSite::with_jobs("mail", &["a", "b", "c", "d", "e"]);
+    let one = ANSWER.replace("while read -r line; do", "read -r line;");
+    let one = one.replace("done; echo $$ >> $D/ended", "exit 0");
+    site.work("mail --drain --persistent --in-flight 3", &one)
+        .exits(0);
+    // `d` or `e` may have been popped while a process ended, and then runs before the unread jobs.
+    let ran = site.file("ran");
+    let first_three: Vec<&str> = ran.lines().filter(|jid| *jid < "d").collect();
+    assert_eq!(first_three, ["a", "b", "c"]);
+    site.must_be_clean();
+}
+
+#[test]
 fn answers_may_come_on_stdout() {
     let mut site = WorkSite::with_jobs("mail", &["a"]);
     let script = ANSWER.replace(">&3", "");

@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use qless::internals::Name;
-use qless::internals::machine::event::{EndedProcess, ProcessExit, StartFailure};
+use qless::internals::machine::event::{EndedProcess, StartFailure};
 use qless::internals::popped_job::PoppedJob;
-use qless::internals::process::substitute::ArgTemplate;
+use qless::internals::process::job_input::{self, ArgTemplate};
 use qless::internals::process::{
-    Launch, OutputStream, ProcessEvent, ProcessOptions, Processes, ProgramDirectory, StdoutMode,
-    Waker, environment, job_line,
+    Launch, OutputStream, ProcessEvent, Processes, ProgramDirectory, StdoutMode, Waker,
 };
+use qless::internals::retry_cause::ProcessExit;
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, getpid, getrlimit, kill_process, setrlimit, test_kill_process,
@@ -62,12 +62,8 @@ impl Programs {
     }
 
     fn with(error_bytes: usize, signals: &[i32]) -> Programs {
-        let options = ProcessOptions {
-            error_bytes,
-            signals: signals.to_vec(),
-            secrets: SECRETS.map(Into::into).to_vec(),
-        };
-        let (processes, waker) = Processes::new(options).unwrap();
+        let secrets = SECRETS.map(Into::into);
+        let (processes, waker) = Processes::new(error_bytes, signals, &secrets).unwrap();
         Programs {
             processes,
             waker,
@@ -993,7 +989,7 @@ fn names_and_data_that_are_not_utf8_are_arguments_byte_for_byte() {
 #[test]
 fn a_program_knows_its_job_by_variables() {
     let left = run_to_end(Launch {
-        variables: environment::job_variables(&job(), &Name::from("web-1")).unwrap(),
+        variables: job_input::job_variables(&job(), &Name::from("web-1")).unwrap(),
         ..sh(
             "for name in JID QUEUE KLASS TAGS PRIORITY RETRIES_LEFT ATTEMPT WORKER RESULT_FD; \
               do eval \"echo $name = \\$QLESS_$name\"; done; echo \"$QLESS_TAGS\"",
@@ -1018,14 +1014,14 @@ fn a_program_knows_its_job_by_variables() {
 fn a_variable_that_holds_nul_is_the_fault_of_the_job() {
     let mut job = job();
     job.tags.push(Name::from("a\0b"));
-    let fault = environment::job_variables(&job, &Name::from("w")).unwrap_err();
+    let fault = job_input::job_variables(&job, &Name::from("w")).unwrap_err();
     let message = "`QLESS_TAGS` cannot be set: its value holds NUL".to_owned();
     assert_eq!(fault, StartFailure::Job(message));
 }
 
 fn line_of(job: &PoppedJob) -> String {
     let mut line = Vec::new();
-    job_line::append_job_line(job, &mut line).unwrap();
+    job_input::append_job_line(job, &mut line).unwrap();
     String::from_utf8(line).unwrap()
 }
 

@@ -3,22 +3,24 @@
 //! work ends.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use qless::internals::ending::{EndingAction, EndingOutcome, EndingRequest, LockExtensionOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
-    Action, DispatchMode, EndedProcess, Event, MachineConfig, ProcessExit, Report, ServerRequest,
-    StartFailure, TerminationSignal, WorkLimit,
+    Action, EndedProcess, Event, FinishAndPopRequest, Report, ServerRequest, StartFailure,
 };
 use qless::internals::machine::rotation::{QueueOrder, QueueRotation};
+use qless::internals::options::DispatchMode;
 use qless::internals::popped_job::PoppedJob;
-use qless::internals::process::answer::AnswerContent;
-use qless::internals::retry_cause::RetryCause;
+use qless::internals::process::answer::{Answer, AnswerContent};
+use qless::internals::retry_cause::ProcessExit;
+use qless::internals::work_event::WorkEventKind;
 use qless::internals::{Error, FinishAndPopReply, Kind, Name, ReadyQueues};
+use rustix::process::Signal;
 
+use super::machine::{facts, options};
 use crate::support::random;
 
 const LOCK: f64 = 60.0;
@@ -116,27 +118,23 @@ fn check(holds: bool, why: impl Fn() -> String) -> Result<(), TestCaseError> {
 impl World {
     /// Jobs come into the last of the queues.
     fn new(mode: DispatchMode, queues: usize, time_limit: Option<f64>) -> World {
-        let config = MachineConfig {
-            mode,
-            slots: 3,
-            limit: WorkLimit::Never,
-            poll: 5.0,
-            kill_after: KILL_AFTER,
-            timeout: 10.0,
-            heartbeat: None,
-            grace: GRACE,
-            time_limit,
-            retry_on: vec![RetryCause::Codes(75..=75)],
-            retry_delay: Duration::ZERO,
-            next: None,
-            hears_cancels: false,
-            jitter: 1.0,
+        let mode_flags = match mode {
+            DispatchMode::Single => String::new(),
+            DispatchMode::Batch(jobs) => format!("--batch {jobs}"),
+            DispatchMode::Persistent(jobs) => format!("--persistent --in-flight {jobs}"),
         };
+        let limit = time_limit.map_or(String::new(), |limit| format!("--time-limit {limit}s"));
+        let flags = format!("--concurrency 3 --kill-after {KILL_AFTER}s {mode_flags} {limit}");
         let empty = (1..queues).map(|at| format!("empty-{at}"));
         let queues = empty.chain(["q".to_owned()]);
         let queues = queues.map(|queue| (Name::from(queue), 1)).collect();
         World {
-            machine: Machine::new(config, QueueRotation::new(QueueOrder::Ordered, queues), 0.0),
+            machine: Machine::new(
+                options(&flags),
+                facts(),
+                QueueRotation::new(QueueOrder::Ordered, queues),
+                0.0,
+            ),
             mode,
             time_limit,
             now: 0.0,
@@ -225,7 +223,7 @@ impl World {
                         ..Process::default()
                     };
                     self.processes.insert(slot, process);
-                    self.note(Event::Started { slot, pid: 1 });
+                    self.note(Event::Started { slot });
                 }
             }
             // The worker did not know yet that there is no process.
@@ -245,14 +243,14 @@ impl World {
             // A process that reads no more ends by itself.
             Action::CloseInput { slot } => self.end(slot, 0),
             Action::Signal { slot, signal } => {
-                if signal == TerminationSignal::Kill && self.processes.contains_key(&slot) {
+                if signal == Signal::KILL && self.processes.contains_key(&slot) {
                     self.end_by(slot, ProcessExit::Signal("KILL"));
                 }
             }
             Action::Request(ServerRequest::Log { .. }) => {}
             Action::Request(request) => self.requests.push(request),
-            Action::Report(Report::Ended { job, .. }) => {
-                *self.reported.entry(job.jid).or_default() += 1;
+            Action::Report(Report::Job(event)) if event.event != WorkEventKind::Started => {
+                *self.reported.entry(event.jid).or_default() += 1;
             }
             Action::Report(_) => {}
             Action::Finish(_) => self.is_finished = true,
@@ -289,11 +287,12 @@ impl World {
             data: None,
             next: None,
         }));
-        self.note(Event::Line {
-            slot,
+        let answer = Answer {
             jid: Some(jid),
             content,
-        });
+            ignored: Vec::new(),
+        };
+        self.note(Event::Line { slot, answer });
     }
 
     /// Ends a job in the name of this worker.
@@ -326,12 +325,12 @@ impl World {
     /// Carries a request out and returns the reply.
     fn serve(&mut self, request: &ServerRequest) -> Event {
         match request {
-            ServerRequest::FinishAndPop {
+            ServerRequest::FinishAndPop(FinishAndPopRequest {
                 endings,
                 total,
                 queues,
                 ..
-            } => {
+            }) => {
                 let endings = endings.iter().map(|ending| self.finish(ending)).collect();
                 let mut jobs = Vec::new();
                 let asks = queues.iter().any(|(queue, _)| queue.as_bytes() == b"q");
@@ -421,7 +420,7 @@ impl World {
         };
         let failure = Error::new(kind, "away");
         match request {
-            ServerRequest::FinishAndPop { .. } => Event::FinishAndPop(Err(failure)),
+            ServerRequest::FinishAndPop(_) => Event::FinishAndPop(Err(failure)),
             ServerRequest::Recover { .. } => Event::Recovered(Err(failure)),
             ServerRequest::Extend(_) => Event::Extended(Err(failure)),
             ServerRequest::Release(_) => Event::Released(Err(failure)),

@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use super::event::{
-    Action, BadLineKind, DispatchMode, EndedProcess, ProcessExit, Report, ServerRequest,
-};
+use super::event::{Action, EndedProcess, Report, ServerRequest};
 use super::held::JobPhase;
 use super::processes::{Slot, SlotProcess};
 use super::{Machine, WorkStage};
 use crate::model::ending::{
     EndingAction, EndingOutcome, EndingRequest, FailureReason, NextQueue, exhausted_retries_group,
 };
-use crate::model::retry_cause::ProcessFault;
+use crate::model::queue::RoundedSeconds;
+use crate::model::retry_cause::{ProcessExit, RetryCause};
 use crate::model::work_event::WorkEventKind;
 use crate::name::Name;
-use crate::work::process::answer::AnswerContent;
+use crate::text::{Sanitized, format_duration};
+use crate::work::options::DispatchMode;
+use crate::work::process::answer::{Answer, AnswerContent};
 
 /// The longest time that the ending of a job waits for other endings to share its call, in seconds.
 const MAX_ENDING_WAIT: f64 = 0.005;
@@ -44,13 +45,8 @@ const PROGRESS: f64 = 10.0;
 
 impl Machine {
     /// Handles a line that a process wrote as an answer: ends its job, stores progress, or reports the line.
-    pub(super) fn handle_answer_line(
-        &mut self,
-        now: f64,
-        slot: usize,
-        jid: Option<Name>,
-        content: Result<AnswerContent, String>,
-    ) {
+    pub(super) fn handle_answer_line(&mut self, now: f64, slot: usize, answer: Answer) {
+        let Answer { jid, content, .. } = answer;
         let Some(jid) = jid else {
             if let Err(reason) = content {
                 self.report_or_count_bad_line(slot, jid, reason);
@@ -100,14 +96,13 @@ impl Machine {
     /// Reports a line that is not an answer about a job of the process. If the process has written many lines with the
     /// same kind of fault, the line is only counted.
     fn report_or_count_bad_line(&mut self, slot: usize, jid: Option<Name>, reason: String) {
-        let kind = match jid {
-            None => BadLineKind::NoAnswer,
-            Some(_) => BadLineKind::OtherJob,
-        };
         if let Slot::Busy(process) = &mut self.slots[slot]
-            && process.bad_lines.count_and_may_report(kind)
+            && process.bad_lines.count_and_may_report(jid.is_some())
         {
-            self.add_report(Report::BadLine { slot, jid, reason });
+            let about = jid.map_or(String::new(), |jid| format!(" about `{jid}`"));
+            let reason = Sanitized(reason);
+            let text = format!("the command wrote a line{about} that is no answer: {reason}");
+            self.warn_about_slot(slot, &text);
         }
     }
 
@@ -118,12 +113,16 @@ impl Machine {
             _ => false,
         };
         if has_job && !std::mem::replace(&mut self.has_stdout_answer, true) {
-            let has_flag = matches!(self.config.mode, DispatchMode::Persistent(_));
-            self.add_report(Report::AnswerOnStdout {
-                slot,
-                jid,
-                has_flag,
-            });
+            let flag = if self.options.persistent {
+                ", or use `--answers stdout`"
+            } else {
+                ""
+            };
+            let text = format!(
+                "the command wrote an answer for `{jid}` to stdout, where it has no effect: write \
+                 answers to descriptor 3{flag}"
+            );
+            self.warn_about_slot(slot, &text);
         }
     }
 
@@ -147,14 +146,17 @@ impl Machine {
             && process.stop.is_none()
         {
             process.mute_at = Some(now);
-            process.plan_stop(now + MUTE_TIME, now + MUTE_TIME + self.config.kill_after);
+            process.plan_stop(
+                now + MUTE_TIME,
+                now + MUTE_TIME + self.options.kill_after.as_secs_f64(),
+            );
             self.slots_due = self.slots_due.min(now + MUTE_TIME);
         }
     }
 
     /// How many of its jobs an ended process has read: the other ones are at the end of its list.
     pub(super) fn count_jobs_read(&self, process: &SlotProcess, end: &EndedProcess) -> usize {
-        let unread = match self.config.mode {
+        let unread = match self.options.mode() {
             DispatchMode::Persistent(_) if !process.had_lost_jobs => end.unread_lines,
             _ => 0,
         };
@@ -165,24 +167,27 @@ impl Machine {
         let Slot::Busy(mut process) = std::mem::replace(&mut self.slots[slot], Slot::Free) else {
             return;
         };
-        for (kind, count) in process.bad_lines.unreported_counts() {
-            self.add_report(Report::MoreBadLines { slot, kind, count });
+        for lines in process.bad_lines.describe_unreported() {
+            self.warn_about_slot(slot, &format!("the command wrote {lines}"));
         }
-        if matches!(self.config.mode, DispatchMode::Persistent(_)) && !process.is_closed {
+        if self.options.persistent && !process.is_closed {
             let lived = process.mute_at.unwrap_or(now) - process.begun;
             let has_worked = process.has_answered || !process.overdue.is_empty();
             let wait = self.quick_deaths[slot].delay_after_end(lived, has_worked);
-            self.slots[slot] = Slot::Down(now + wait);
-            self.slots_due = self.slots_due.min(now + wait);
+            self.close_slot_until(slot, now + wait);
             let was_mute = process.mute_at.is_some() && process.was_signalled();
             if was_mute || !process.was_signalled() {
-                let exit = end.exit;
-                self.add_report(Report::Restart {
-                    slot,
-                    exit,
-                    was_mute,
-                    wait,
-                });
+                let what = if was_mute {
+                    "the command closed descriptor 3, so it was stopped".to_owned()
+                } else {
+                    format!("the command ended with {}", end.exit)
+                };
+                let when = if wait > 0.0 {
+                    format!("in {} at the earliest", format_duration(wait))
+                } else {
+                    "with the next job".to_owned()
+                };
+                self.warn_about_slot(slot, &format!("{what}; it starts again {when}"));
             }
         }
         for jid in &process.lost {
@@ -201,8 +206,9 @@ impl Machine {
         // for the same job again and again.
         if !was_stopped && process.has_answered && end.exit == ProcessExit::Code(0) {
             let read = self.count_jobs_read(&process, &end);
-            self.pops_after_release |= read < process.jobs.len();
-            self.release_queue.extend(process.jobs.drain(read..));
+            let unread = process.jobs.split_off(read);
+            self.release_queue.extend(unread.iter().cloned());
+            self.unread.extend(unread);
         }
         for jid in process.jobs {
             let exit = Some(end.exit);
@@ -216,7 +222,7 @@ impl Machine {
 
     /// Where completed jobs go.
     fn configured_next_queue(&self) -> Option<NextQueue> {
-        let queue = self.config.next.clone()?;
+        let queue = self.options.next.clone()?;
         Some(NextQueue {
             queue,
             ..NextQueue::default()
@@ -225,48 +231,48 @@ impl Machine {
 
     /// The ending of a job whose process ended before it answered about the job: the exit code or the signal decides.
     fn ending_for_process_end(&self, end: &EndedProcess) -> EndingAction {
-        let is_persistent = matches!(self.config.mode, DispatchMode::Persistent(_));
-        let fault = match end.exit {
-            ProcessExit::Code(0) if !is_persistent => {
-                return EndingAction::Complete {
-                    data: end.data.clone(),
-                    next: self.configured_next_queue(),
-                };
-            }
-            ProcessExit::Code(code) => ProcessFault::Code(code),
-            ProcessExit::Signal(name) => ProcessFault::Signal(name),
+        let is_persistent = self.options.persistent;
+        if end.exit == ProcessExit::Code(0) && !is_persistent {
+            return EndingAction::Complete {
+                data: end.data.clone(),
+                next: self.configured_next_queue(),
+            };
+        }
+        let message = if end.message.is_empty() {
+            format!(
+                "the command ended with {} and wrote nothing to stderr",
+                end.exit
+            )
+        } else {
+            end.message.clone()
         };
-        self.ending_for_unfinished_job(fault, end.exit, end.message.clone())
+        self.retry_or_fail(end.exit.failure_group(), message, |cause| {
+            cause.applies_to_exit(end.exit, is_persistent)
+        })
     }
 
-    /// The ending of a job that its process did not finish: a retry if `--retry-on` names the fault, else a failure.
-    pub(super) fn ending_for_unfinished_job(
+    /// The ending of a job that its process did not finish: a retry if a value of `--retry-on` applies, else a failure.
+    pub(super) fn retry_or_fail(
         &self,
-        fault: ProcessFault,
-        exit: ProcessExit,
+        group: String,
         message: String,
+        applies: impl Fn(&RetryCause) -> bool,
     ) -> EndingAction {
-        let is_persistent = matches!(self.config.mode, DispatchMode::Persistent(_));
-        let message = Name::from(if message.is_empty() {
-            format!("the command ended with {exit} and wrote nothing to stderr")
-        } else {
-            message
-        });
-        let mut causes = self.config.retry_on.iter();
-        if causes.any(|cause| cause.applies_to(fault, is_persistent)) {
+        let message = Name::from(message);
+        if self.options.retry_on.iter().any(applies) {
             // Name no group, so that the core chooses it.
             let why = Some(FailureReason {
                 message,
                 ..FailureReason::default()
             });
             return EndingAction::Retry {
-                delay: self.config.retry_delay,
+                delay: self.options.retry_delay,
                 why,
             };
         }
         EndingAction::Fail {
             why: FailureReason {
-                group: Name::from(fault.process_failure_group()),
+                group: Name::from(group),
                 message,
             },
             data: None,
@@ -299,24 +305,13 @@ impl Machine {
         let Some(job) = self.held.get_mut(jid) else {
             return;
         };
-        action.set_missing_retry_group(&job.label.queue);
-        let detail = match &action {
-            EndingAction::Fail { why, .. } => group_and_message(why),
-            EndingAction::Complete {
-                next: Some(next), ..
-            } => format!("to queue {}", next.queue),
-            _ => String::new(),
-        };
-        let queue = job.label.queue.clone();
+        action.set_missing_retry_group(&job.queue);
+        let queue = job.queue.clone();
         let code = match exit {
             Some(ProcessExit::Code(code)) => Some(code),
             _ => None,
         };
-        let phase = JobPhase::Ending {
-            exit,
-            at: now,
-            detail,
-        };
+        let phase = JobPhase::Ending { exit, at: now };
         if let JobPhase::Running(slot) = std::mem::replace(&mut job.phase, phase)
             && let Slot::Busy(process) = &mut self.slots[slot]
         {
@@ -400,19 +395,14 @@ impl Machine {
                 (WorkEventKind::Unknown, Some(text.to_owned()))
             }
         };
-        let Some(job) = self.held.get(&ending.jid) else {
-            return;
-        };
-        let at = match &job.phase {
-            JobPhase::Ending { at, .. } => *at,
-            _ => job.begun,
-        };
-        let detail = match (&job.phase, detail) {
-            (_, Some(detail)) => detail,
-            (JobPhase::Ending { detail, .. }, None) => detail.clone(),
+        let detail = detail.unwrap_or_else(|| match &ending.action {
+            EndingAction::Fail { why, .. } => group_and_message(why),
+            EndingAction::Complete {
+                next: Some(next), ..
+            } => format!("to queue {}", next.queue),
             _ => String::new(),
-        };
-        self.remove_and_report_ended_job(&ending.jid, at, result, detail);
+        });
+        self.remove_and_report_ended_job(&ending.jid, now, result, detail);
     }
 
     /// Why a job that this worker held does not exist any more, as a text: it was cancelled, or it vanished. Counts the
@@ -420,13 +410,17 @@ impl Machine {
     pub(super) fn explain_and_count_missing_job(&mut self, jid: &Name) -> &'static str {
         let job = self.held.get(jid);
         // The search after a lost reply also misses jobs that ended and were deleted later. They have not vanished.
-        let is_sure = self.config.hears_cancels && !self.is_recovering;
+        let is_sure = self.facts.hears_cancels && !self.is_recovering;
         if !is_sure || job.is_none_or(|job| job.was_noticed) {
             return "cancelled";
         }
         self.vanished += 1;
         if self.vanished == 1 {
-            self.add_report(Report::Vanished);
+            self.add_report(Report::Warning(
+                "warning: a running job does not exist any more, and nobody cancelled it: \
+                 the data of the server was deleted or lost"
+                    .to_owned(),
+            ));
         }
         "it does not exist any more"
     }
@@ -442,19 +436,21 @@ impl Machine {
         let Some(job) = self.held.remove(jid) else {
             return;
         };
-        let exit = match job.phase {
-            JobPhase::Ending { exit, .. } => exit,
-            _ => None,
+        let (exit, ended_at) = match job.phase {
+            JobPhase::Ending { exit, at } => (exit, at),
+            _ => (None, now),
         };
         self.failed += u64::from(result == WorkEventKind::Failed);
         self.has_lost |= matches!(result, WorkEventKind::Lost | WorkEventKind::Unknown);
-        self.add_report(Report::Ended {
-            job: job.label,
-            result,
-            exit,
-            elapsed: (now - job.begun).max(0.0),
-            detail,
-        });
+        let mut event = self.work_event(now, result, jid.clone(), &job);
+        match exit {
+            Some(ProcessExit::Code(code)) => event.exit = Some(code),
+            Some(ProcessExit::Signal(name)) => event.signal = Some(name.to_owned()),
+            None => {}
+        }
+        event.elapsed_s = Some(RoundedSeconds((ended_at - job.begun).max(0.0)));
+        event.message = Some(detail).filter(|detail| !detail.is_empty());
+        self.add_report(Report::Job(event));
     }
 
     /// Gives up a job that this worker has lost: writes no result, and stops the process of the job, with SIGKILL at
@@ -508,8 +504,10 @@ impl Machine {
         process.jobs.remove(at);
         process.lost.push(jid.clone());
         process.had_lost_jobs = true;
-        let kill_at = (now + self.config.kill_after).min(kill_at).max(now);
-        let term_at = match self.config.mode {
+        let kill_at = (now + self.options.kill_after.as_secs_f64())
+            .min(kill_at)
+            .max(now);
+        let term_at = match self.options.mode() {
             // Tell a persistent process to drop this job. If it answers before SIGTERM, it goes on with its other jobs.
             DispatchMode::Persistent(_) => {
                 let jid = jid.clone();
@@ -541,14 +539,5 @@ fn exhausted_retries_reason(ending: &EndingRequest) -> String {
             "{}: no retry is left",
             exhausted_retries_group(&ending.queue).lossless_text()
         ),
-    }
-}
-
-impl std::fmt::Display for ProcessExit {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        match self {
-            ProcessExit::Code(code) => write!(f, "exit code {code}"),
-            ProcessExit::Signal(name) => write!(f, "signal {name}"),
-        }
     }
 }

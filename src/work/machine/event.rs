@@ -2,103 +2,32 @@
 
 use std::fmt::Display;
 use std::sync::Arc;
-use std::time::Duration;
+
+use rustix::process::Signal;
 
 use crate::core::api::finish_and_pop::FinishAndPopReply;
 use crate::error::{Error, Kind};
 use crate::model::ending::{EndingRequest, LockExtensionOutcome};
 use crate::model::popped_job::PoppedJob;
 use crate::model::queue::{JobsLeftInQueue, ReadyQueues};
-use crate::model::retry_cause::RetryCause;
-use crate::model::work_event::WorkEventKind;
+use crate::model::retry_cause::ProcessExit;
+use crate::model::work_event::WorkEvent;
 use crate::name::Name;
-use crate::work::process::answer::AnswerContent;
+use crate::work::process::answer::Answer;
 
-/// How jobs reach the command, and how many at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DispatchMode {
-    /// A process for each job.
-    Single,
-    /// One process per batch of at most this number of jobs.
-    Batch(usize),
-    /// One process per slot, with at most this number of jobs at a time.
-    Persistent(usize),
-}
-
-impl DispatchMode {
-    /// How many jobs a slot can have at once.
-    pub fn max_jobs_per_slot(self) -> usize {
-        match self {
-            DispatchMode::Single => 1,
-            DispatchMode::Batch(jobs) | DispatchMode::Persistent(jobs) => jobs,
-        }
-    }
-}
-
-/// When a worker ends by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WorkLimit {
-    Never,
-    /// When nothing is left to do.
-    Drain,
-    /// After this number of jobs.
-    Count(u64),
-    /// After this number of jobs, or earlier if nothing is left to do.
-    DrainUpTo(u64),
-}
-
-impl WorkLimit {
-    /// Whether the worker ends when nothing is left to do.
-    pub(crate) fn ends_worker_when_empty(self) -> bool {
-        matches!(self, WorkLimit::Drain | WorkLimit::DrainUpTo(_))
-    }
-
-    /// The number of jobs after which it ends.
-    pub(super) fn max_job_count(self) -> Option<u64> {
-        match self {
-            WorkLimit::Never | WorkLimit::Drain => None,
-            WorkLimit::Count(count) | WorkLimit::DrainUpTo(count) => Some(count),
-        }
-    }
-}
-
-/// The settings of a worker. Times are in seconds.
+/// What a worker has learned at its start, besides its options. Times are in seconds.
 #[derive(Clone, Debug)]
-pub struct MachineConfig {
-    pub mode: DispatchMode,
-    /// The number of processes at a time.
-    pub slots: usize,
-    pub limit: WorkLimit,
-    /// Time between two pops while the queues are empty.
-    pub poll: f64,
-    /// Time from SIGTERM to SIGKILL.
-    pub kill_after: f64,
+pub struct StartupFacts {
+    pub worker: Name,
     /// How long a stopped worker tries to release its jobs on a server that does not reply.
     pub timeout: f64,
-    /// Time between two extensions of a lock. `None`: a third of the time that the lock lasts.
-    pub heartbeat: Option<f64>,
     /// Time from the expiry of a lock until another worker may get the job (`grace-period`).
     pub grace: f64,
-    /// How long a process may have a job.
-    pub time_limit: Option<f64>,
-    /// The exit codes, signals and other faults of a process after which its jobs are retried (`--retry-on`).
-    pub retry_on: Vec<RetryCause>,
-    pub retry_delay: Duration,
-    /// Where completed jobs go.
-    pub next: Option<Name>,
     /// Whether the server tells this worker which of its jobs are cancelled.
     pub hears_cancels: bool,
     /// A factor between 0.5 and 1 for the wait before a request is repeated, so that many workers do not repeat theirs
     /// at the same time.
     pub jitter: f64,
-}
-
-/// How a process ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProcessExit {
-    Code(i32),
-    /// The name of the signal that ended the process, without `SIG`, such as `KILL`. `?` if the signal has no name.
-    Signal(&'static str),
 }
 
 /// How a process ended, and what it left.
@@ -145,21 +74,11 @@ impl StartFailure {
     }
 }
 
-/// Why a line is not an answer about a job of the process that wrote it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BadLineKind {
-    /// The answer cannot be read, or names no job.
-    NoAnswer,
-    /// The answer is about a job that the process does not have.
-    OtherJob,
-}
-
 /// An event for a worker.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     Started {
         slot: usize,
-        pid: u32,
     },
     NotStarted {
         slot: usize,
@@ -167,12 +86,10 @@ pub enum Event {
         /// The jobs for which the process was to start.
         jobs: Vec<PoppedJob>,
     },
-    /// A process wrote a line as an answer. `jid` is `None` if the line names no job.
+    /// A process wrote a line as an answer.
     Line {
         slot: usize,
-        jid: Option<Name>,
-        /// What the line says about the job, or why it is not an answer.
-        content: Result<AnswerContent, String>,
+        answer: Answer,
     },
     /// A process wrote an answer to stdout, where no answers are read.
     AnswerOnStdout {
@@ -212,17 +129,20 @@ pub enum Event {
     Stop,
 }
 
+/// The request to end jobs and then pop up to `total` others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FinishAndPopRequest {
+    pub endings: Arc<Vec<EndingRequest>>,
+    pub total: u64,
+    pub queues: Vec<(Name, u64)>,
+    /// Whether the worker ends if no job comes and none becomes ready without a put.
+    pub is_last: bool,
+}
+
 /// A request to the server. At most one of each kind waits for a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ServerRequest {
-    /// End jobs, then pop up to `total`.
-    FinishAndPop {
-        endings: Arc<Vec<EndingRequest>>,
-        total: u64,
-        queues: Vec<(Name, u64)>,
-        /// Whether the worker ends if no job comes and none becomes ready without a put.
-        is_last: bool,
-    },
+    FinishAndPop(FinishAndPopRequest),
     /// The reply to a finish-and-pop call was lost: send its endings again, and find the jobs that the call popped.
     Recover {
         endings: Arc<Vec<EndingRequest>>,
@@ -235,18 +155,14 @@ pub enum ServerRequest {
     /// Release jobs, which uses no retry.
     Release(Vec<Name>),
     /// Add a text to the history of a job. There is no reply.
-    Log { jid: Name, text: Name },
+    Log {
+        jid: Name,
+        text: Name,
+    },
     /// Find the queues whose names match. The loop of the worker asks this from time to time, not the machine.
     FindQueues,
     /// Take the worker out of the list of workers, unless it holds jobs. Sent after the work, without a reply.
     Leave,
-}
-
-/// A signal to the processes of a slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TerminationSignal {
-    Term,
-    Kill,
 }
 
 /// An action of a worker.
@@ -273,7 +189,8 @@ pub enum Action {
     },
     Signal {
         slot: usize,
-        signal: TerminationSignal,
+        /// SIGTERM or SIGKILL.
+        signal: Signal,
     },
     Request(ServerRequest),
     Report(Report),
@@ -323,74 +240,14 @@ pub enum WorkerReadiness {
 /// A report to people and programs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Report {
-    Started {
-        job: ReportedJob,
-        slot: usize,
-    },
-    Ended {
-        job: ReportedJob,
-        result: WorkEventKind,
-        exit: Option<ProcessExit>,
-        /// In seconds.
-        elapsed: f64,
-        /// More about the result, if there is anything to say.
-        detail: String,
-    },
-    /// A line that was no answer.
-    BadLine {
-        slot: usize,
-        jid: Option<Name>,
-        reason: String,
-    },
-    /// A process wrote an answer about its job to stdout, where it has no effect. Reported once.
-    AnswerOnStdout {
-        slot: usize,
-        jid: Name,
-        /// Whether `qless` would read this answer if `--answers stdout` were given.
-        has_flag: bool,
-    },
-    /// A process is stopped, because it had these jobs for longer than the limit.
-    Overdue {
-        slot: usize,
-        jids: Vec<Name>,
-        limit: String,
-    },
-    /// Further lines of a process that were no answers. Only their number is reported.
-    MoreBadLines {
-        slot: usize,
-        kind: BadLineKind,
-        count: u64,
-    },
-    /// A persistent process ended by itself, or was stopped because it could not answer any more. The next job of the
-    /// slot starts the process again, at the earliest after `wait` seconds.
-    Restart {
-        slot: usize,
-        exit: ProcessExit,
-        was_mute: bool,
-        wait: f64,
-    },
-    /// A process cannot be started now.
-    StartFailed {
-        slot: usize,
-        message: String,
-    },
-    /// Nothing can be popped from this queue.
-    QueueRefused {
-        queue: Name,
-        why: String,
-    },
-    /// The locks of a queue last only `lock` seconds, too short for the interval of heartbeats. They are extended after
-    /// a third of `lock` instead.
-    ShortLock {
-        queue: Name,
-        lock: f64,
-    },
+    /// A job started or ended.
+    Job(WorkEvent),
+    /// A line for stderr.
+    Warning(String),
     /// The work ends although a queue still has these jobs.
     Left(JobsLeftInQueue),
     /// The worker does not end yet, because these jobs of a queue may become ready.
     Waiting(JobsLeftInQueue),
-    /// A running job does not exist any more, and nobody cancelled it.
-    Vanished,
     ConnectionLost {
         message: String,
     },
@@ -404,13 +261,4 @@ pub enum Report {
     Stopping {
         running: usize,
     },
-}
-
-/// The names of a job in reports.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ReportedJob {
-    pub jid: Name,
-    pub queue: Name,
-    pub klass: Name,
-    pub attempt: i64,
 }

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::event::{ProcessExit, ReportedJob};
-use super::{Machine, ServerLink};
+use super::{Machine, RequestKind, ServerLink};
 use crate::model::ending::EndingRequest;
 use crate::model::popped_job::PoppedJob;
+use crate::model::retry_cause::ProcessExit;
 use crate::name::Name;
 
 /// A call that extends a lock also extends the locks that are due within this part of their interval.
@@ -27,14 +27,15 @@ pub(super) enum JobPhase {
         exit: Option<ProcessExit>,
         /// Since when the job has ended.
         at: f64,
-        detail: String,
     },
 }
 
-/// A job that this worker holds: its names, its phase, and the times of its lock and its progress.
+/// A job that this worker holds. Its data is not kept while it runs.
 #[derive(Clone, Debug)]
 pub(super) struct HeldJob {
-    pub label: ReportedJob,
+    pub queue: Name,
+    pub klass: Name,
+    pub attempt: i64,
     pub phase: JobPhase,
     /// When the lock of the job expires.
     pub expires: f64,
@@ -108,12 +109,9 @@ impl HeldJobs {
     ) {
         let interval = extension_interval(interval, expires - now);
         let held = HeldJob {
-            label: ReportedJob {
-                jid: job.jid.clone(),
-                queue: job.queue.clone(),
-                klass: job.klass.clone(),
-                attempt: job.attempt_number(),
-            },
+            queue: job.queue.clone(),
+            klass: job.klass.clone(),
+            attempt: job.attempt_number(),
             phase: JobPhase::Ready,
             expires,
             extend_at: now + interval,
@@ -191,6 +189,11 @@ impl HeldJobs {
     }
 }
 
+/// Whether no lock can be extended at a server that refuses requests of this kind, or does not reply.
+pub(super) fn blocks_extending(refused: Option<RequestKind>) -> bool {
+    matches!(refused, None | Some(RequestKind::Extend))
+}
+
 /// The time until the extension of a lock, in seconds: the interval, or a third of the lock if no interval shorter than
 /// the lock is given.
 fn extension_interval(interval: Option<f64>, lock_seconds: f64) -> f64 {
@@ -227,7 +230,7 @@ impl Machine {
                 // Stop the process at the latest one second before the grace period ends: then another worker gets the
                 // job.
                 self.given_up.insert(jid.clone());
-                let latest = expires + self.config.grace - 1.0;
+                let latest = expires + self.facts.grace - 1.0;
                 // The text names no cause, since there are several: the server did not reply, or this program stood
                 // still, such as on a host that slept.
                 let why = "its lock expired before it was extended";
@@ -237,7 +240,7 @@ impl Machine {
             }
         }
         let is_silent =
-            matches!(self.link, ServerLink::Away { cause, .. } if cause.blocks_extending());
+            matches!(self.link, ServerLink::Away { refused, .. } if blocks_extending(refused));
         self.held
             .update_next_due(is_silent || self.extending.is_some());
     }

@@ -5,25 +5,26 @@ mod endings;
 pub mod event;
 mod held;
 mod processes;
-mod replies;
 mod requests;
 pub mod rotation;
-mod time_limit;
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use self::event::{
-    Action, DispatchMode, Event, MachineConfig, Report, StartFailure, WorkLimit, WorkerReadiness,
+    Action, Event, FinishAndPopRequest, Report, StartFailure, StartupFacts, WorkerReadiness,
     WorkerRunResult,
 };
-use self::held::HeldJobs;
+use self::held::{HeldJob, HeldJobs};
 use self::processes::{QuickDeathBackoff, Slot};
 use self::rotation::QueueRotation;
+use crate::clock::moment::Moment;
 use crate::model::ending::EndingRequest;
 use crate::model::popped_job::PoppedJob;
+use crate::model::work_event::{WorkEvent, WorkEventKind};
 use crate::name::Name;
 use crate::text::{format_count, with_thousands_separators};
+use crate::work::options::{DispatchMode, WorkOptions};
 
 /// Maximum number of jobs that one call pops.
 const MAX_POPPED: u64 = 500;
@@ -49,41 +50,9 @@ enum ServerLink {
         since: f64,
         attempts: u32,
         retry_at: f64,
-        cause: ServerAwayCause,
+        /// The kind of request that the server refuses. `None` if it does not reply.
+        refused: Option<RequestKind>,
     },
-}
-
-/// Why a server counts as away: it does not reply, or it replies but refuses a kind of request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ServerAwayCause {
-    NoReply,
-    /// The server refuses finish-and-pop calls. The worker still extends locks. Only a successful finish-and-pop call
-    /// shows that the server accepts them again.
-    FinishAndPopRefused,
-    ReleaseRefused,
-    ExtendRefused,
-}
-
-impl ServerAwayCause {
-    /// Whether locks cannot be extended for now.
-    fn blocks_extending(self) -> bool {
-        matches!(
-            self,
-            ServerAwayCause::NoReply | ServerAwayCause::ExtendRefused
-        )
-    }
-
-    /// Whether a reply to a request of this kind shows that the server is no longer away for this cause.
-    fn is_lifted_by(self, request: RequestKind) -> bool {
-        match self {
-            ServerAwayCause::NoReply => true,
-            ServerAwayCause::FinishAndPopRefused => request == RequestKind::FinishAndPop,
-            ServerAwayCause::ReleaseRefused => {
-                matches!(request, RequestKind::FinishAndPop | RequestKind::Release)
-            }
-            ServerAwayCause::ExtendRefused => request != RequestKind::Search,
-        }
-    }
 }
 
 /// The kind of a request that has succeeded or failed.
@@ -105,19 +74,10 @@ enum WorkStage {
     Stopping,
 }
 
-/// A finish-and-pop call that waits for its reply.
-#[derive(Debug)]
-struct SentFinishAndPop {
-    endings: Arc<Vec<EndingRequest>>,
-    /// How many jobs the call may pop.
-    total: u64,
-    /// Whether the worker ends if no job comes and none becomes ready without a put.
-    is_last: bool,
-}
-
 #[derive(Debug)]
 pub struct Machine {
-    config: MachineConfig,
+    options: WorkOptions,
+    facts: StartupFacts,
     rotation: QueueRotation,
     slots: Vec<Slot>,
     /// One per slot.
@@ -135,11 +95,13 @@ pub struct Machine {
     usual_time: f64,
     /// The jobs of the next release call.
     release_queue: Vec<Name>,
-    /// Whether the next pop follows the release of these jobs at once: no event announces them.
-    pops_after_release: bool,
+    /// The jobs that are released because their recycled process did not read them, in the order in which it got them.
+    /// The next pop follows their release at once, since no event announces them, and hands them out in this order.
+    unread: Vec<Name>,
     /// Jobs that were given up when their locks expired. A slow server may still extend these locks.
     given_up: HashSet<Name>,
-    sent: Option<SentFinishAndPop>,
+    /// The finish-and-pop call that waits for its reply.
+    sent: Option<FinishAndPopRequest>,
     /// The endings of a finish-and-pop call whose reply was lost.
     recovery: Option<Arc<Vec<EndingRequest>>>,
     is_recovering: bool,
@@ -210,10 +172,16 @@ pub struct Machine {
 }
 
 impl Machine {
-    pub fn new(config: MachineConfig, rotation: QueueRotation, now: f64) -> Machine {
+    pub fn new(
+        options: WorkOptions,
+        facts: StartupFacts,
+        rotation: QueueRotation,
+        now: f64,
+    ) -> Machine {
+        let slots = options.concurrency;
         Machine {
-            slots: vec![Slot::Free; config.slots],
-            quick_deaths: vec![QuickDeathBackoff::default(); config.slots],
+            slots: vec![Slot::Free; slots],
+            quick_deaths: vec![QuickDeathBackoff::default(); slots],
             rotation,
             held: HeldJobs::new(),
             server_ahead: 0.0,
@@ -222,7 +190,7 @@ impl Machine {
             endings_due: f64::INFINITY,
             usual_time: 0.0,
             release_queue: Vec::new(),
-            pops_after_release: false,
+            unread: Vec::new(),
             given_up: HashSet::new(),
             sent: None,
             recovery: None,
@@ -245,7 +213,7 @@ impl Machine {
             unstartable_since: None,
             start_failures: 0,
             busy_failures: 0,
-            directory_failures: vec![0; config.slots],
+            directory_failures: vec![0; slots],
             start_fault: None,
             give_up_at: None,
             is_forced: false,
@@ -263,7 +231,8 @@ impl Machine {
             limit_due: f64::INFINITY,
             has_stdout_answer: false,
             actions: Vec::new(),
-            config,
+            options,
+            facts,
         }
     }
 
@@ -276,7 +245,7 @@ impl Machine {
     /// Updates the state by an event, and adds the actions that follow from it.
     pub fn handle_event(&mut self, now: f64, event: Event) {
         match event {
-            Event::Started { slot, .. } => {
+            Event::Started { slot } => {
                 (self.start_failures, self.busy_failures) = (0, 0);
                 self.unstartable_since = None;
                 self.directory_failures[slot] = 0;
@@ -291,7 +260,7 @@ impl Machine {
             Event::NotStarted { slot, why, .. } => {
                 self.fail_or_release_unstarted_jobs(now, slot, why)
             }
-            Event::Line { slot, jid, content } => self.handle_answer_line(now, slot, jid, content),
+            Event::Line { slot, answer } => self.handle_answer_line(now, slot, answer),
             Event::AnswerOnStdout { slot, jid } => self.warn_once_of_stdout_answer(slot, jid),
             Event::Mute { slot } => self.plan_stop_after_answers_closed(now, slot),
             Event::Ended { slot, end } => self.free_slot_and_end_jobs(now, slot, end),
@@ -398,10 +367,7 @@ impl Machine {
         match self.link {
             _ if self.stage > WorkStage::Working => WorkerReadiness::Stopping,
             ServerLink::Up => WorkerReadiness::Ready,
-            ServerLink::Away {
-                cause: ServerAwayCause::NoReply,
-                ..
-            } => WorkerReadiness::ServerAway,
+            ServerLink::Away { refused: None, .. } => WorkerReadiness::ServerAway,
             ServerLink::Away { .. } => WorkerReadiness::ServerRefuses,
         }
     }
@@ -410,7 +376,7 @@ impl Machine {
     /// single job has that job until the process ends.
     pub fn jids_in_slot(&self, slot: usize) -> Vec<&Name> {
         match self.slots.get(slot) {
-            Some(Slot::Busy(process)) if self.config.mode == DispatchMode::Single => {
+            Some(Slot::Busy(process)) if self.options.mode() == DispatchMode::Single => {
                 process.first.iter().collect()
             }
             Some(Slot::Busy(process)) => process.jobs.iter().chain(&process.lost).collect(),
@@ -434,7 +400,7 @@ impl Machine {
                     let job = |jid: &Name| match self.held.get(jid) {
                         Some(job) => format!(
                             "`{jid}` of queue `{}` for {:.1}s, lock expires in {:.1}s",
-                            job.label.queue,
+                            job.queue,
                             now - job.begun,
                             job.expires - now
                         ),
@@ -461,7 +427,7 @@ impl Machine {
 
     /// The number of jobs that the processes can have at the same time.
     fn job_capacity(&self) -> usize {
-        self.slots.len() * self.config.mode.max_jobs_per_slot()
+        self.slots.len() * self.options.mode().max_jobs_per_slot()
     }
 
     /// The number of jobs to pop: how many the processes can take, within the limit of the work and of one call.
@@ -470,12 +436,12 @@ impl Machine {
             return 0;
         }
         let free = self.slots.iter().map(|slot| match slot {
-            Slot::Free => self.config.mode.max_jobs_per_slot(),
-            Slot::Busy(process) => process.free_capacity(self.config.mode),
+            Slot::Free => self.options.mode().max_jobs_per_slot(),
+            Slot::Busy(process) => process.free_capacity(self.options.mode()),
             Slot::Down(_) => 0,
         });
         let free = free.sum::<usize>().saturating_sub(self.ready.len()) as u64;
-        match self.config.limit.max_job_count() {
+        match self.options.count {
             Some(count) => free.min(count.saturating_sub(self.popped)),
             None => free,
         }
@@ -489,14 +455,14 @@ impl Machine {
             (false, _) => {
                 self.was_asked = true;
                 self.stop_popping();
-                let running = self.held.len();
+                let running = self.running_job_count();
                 self.add_report(Report::Stopping { running });
             }
             (true, WorkStage::Working | WorkStage::Draining) => {
                 self.stage = WorkStage::Stopping;
                 for slot in &mut self.slots {
                     if let Slot::Busy(process) = slot {
-                        process.plan_stop(now, now + self.config.kill_after);
+                        process.plan_stop(now, now + self.options.kill_after.as_secs_f64());
                     }
                 }
             }
@@ -524,9 +490,32 @@ impl Machine {
         self.actions.push(Action::Report(report));
     }
 
+    fn warn_about_slot(&mut self, slot: usize, text: &str) {
+        let line = format!("warning: slot {}: {text}", slot + 1);
+        self.add_report(Report::Warning(line));
+    }
+
+    /// An event of a job that this worker holds, without what only an end has.
+    fn work_event(&self, now: f64, event: WorkEventKind, jid: Name, job: &HeldJob) -> WorkEvent {
+        let at = Moment::from_seconds(now + self.server_ahead);
+        WorkEvent {
+            at: at.unwrap_or(Moment::from_micros(0)),
+            event,
+            jid,
+            queue: Some(job.queue.clone()),
+            klass: job.klass.clone(),
+            worker: self.facts.worker.clone(),
+            attempt: job.attempt,
+            exit: None,
+            signal: None,
+            elapsed_s: None,
+            message: None,
+        }
+    }
+
     /// Ends the work once the number of jobs of the limit has ended. A released job does not count.
     fn stop_popping_if_count_reached(&mut self) {
-        if let Some(count) = self.config.limit.max_job_count()
+        if let Some(count) = self.options.count
             && self.popped >= count
             && self.held.is_empty()
         {
@@ -550,7 +539,7 @@ impl Machine {
         }
         let is_busy = self.slots.iter().any(|slot| matches!(slot, Slot::Busy(_)));
         if self.stage == WorkStage::Stopping && !is_busy && self.give_up_at.is_none() {
-            self.give_up_at = Some(now + self.config.timeout);
+            self.give_up_at = Some(now + self.facts.timeout);
         }
         let gives_up = self.give_up_at.is_some_and(|at| at <= now);
         let has_requests = self.recovery.is_some() || !self.release_queue.is_empty();
@@ -558,8 +547,9 @@ impl Machine {
         // for a server that only refuses finish-and-pop calls, since it may still accept releases.
         let is_gone = matches!(
             self.link,
-            ServerLink::Away { since, cause, .. }
-                if cause != ServerAwayCause::FinishAndPopRefused && now - since > PATIENCE
+            ServerLink::Away { since, refused, .. }
+                if !matches!(refused, Some(RequestKind::FinishAndPop | RequestKind::Search))
+                    && now - since > PATIENCE
         );
         let has_more = is_busy
             || !self.held.is_empty()
@@ -571,7 +561,6 @@ impl Machine {
         }
         self.is_finished = true;
         self.give_up_at = None;
-        let limit = self.config.limit;
         let left = self.held.len() as u64;
         let result = match self.start_fault.take() {
             Some(fault) if left == 0 => fault,
@@ -580,12 +569,12 @@ impl Machine {
                 left,
             },
             Some(fault) => fault,
-            None if limit == WorkLimit::Never => WorkerRunResult::Done,
+            None if !self.options.has_limit() => WorkerRunResult::Done,
             None if self.vanished > 0 => WorkerRunResult::Vanished(self.vanished),
             None if self.failed > 0 => WorkerRunResult::JobsFailed(self.failed),
             // With `--count 1`, the loss of the only job is the result. With more jobs, a lost job is ignored, since
             // another worker completes it.
-            None if self.has_lost && limit.max_job_count() == Some(1) => WorkerRunResult::JobLost,
+            None if self.has_lost && self.options.count == Some(1) => WorkerRunResult::JobLost,
             None => WorkerRunResult::Done,
         };
         self.actions.push(Action::Finish(result));

@@ -1,12 +1,17 @@
-//! The slots of a worker, each with at most one process: when processes start, get jobs and are signalled.
+//! The slots of a worker, each with at most one process: when processes start, get jobs and are signalled. The time
+//! limit of a job counts from when it was handed to its process.
 
-use super::event::{
-    Action, BadLineKind, DispatchMode, Report, StartFailure, TerminationSignal, WorkerRunResult,
-};
+use rustix::process::Signal;
+
+use super::event::{Action, EndedProcess, Report, StartFailure, WorkerRunResult};
 use super::held::JobPhase;
 use super::{Machine, WorkStage};
 use crate::model::popped_job::PoppedJob;
+use crate::model::retry_cause::RetryCause;
+use crate::model::work_event::WorkEventKind;
 use crate::name::Name;
+use crate::text::{Sanitized, format_count, format_duration};
+use crate::work::options::DispatchMode;
 
 /// The work ends when this number of consecutive starts has failed because the program cannot be started.
 const MAX_START_FAILURES: u32 = 3;
@@ -79,24 +84,29 @@ pub(super) struct BadLineCounts {
 }
 
 impl BadLineCounts {
-    /// Counts a bad line. Returns whether it may still be reported.
-    pub(super) fn count_and_may_report(&mut self, kind: BadLineKind) -> bool {
-        let count = match kind {
-            BadLineKind::NoAnswer => &mut self.no_answer,
-            BadLineKind::OtherJob => &mut self.other_job,
+    /// Counts a bad line, which names a job or none. Returns whether it may still be reported.
+    pub(super) fn count_and_may_report(&mut self, names_job: bool) -> bool {
+        let count = if names_job {
+            &mut self.other_job
+        } else {
+            &mut self.no_answer
         };
         *count += 1;
         *count <= MAX_REPORTED_LINES
     }
 
-    /// The number of lines, by kind, that were counted but not reported.
-    pub(super) fn unreported_counts(self) -> impl Iterator<Item = (BadLineKind, u64)> {
+    /// Texts about the lines that were counted but not reported, such as `3 further lines that were no answers`.
+    pub(super) fn describe_unreported(self) -> impl Iterator<Item = String> {
         let kinds = [
-            (BadLineKind::NoAnswer, self.no_answer),
-            (BadLineKind::OtherJob, self.other_job),
+            (self.no_answer, "that were no answers"),
+            (self.other_job, "about jobs that it did not have"),
         ];
-        let more = kinds.map(|(kind, count)| (kind, count.saturating_sub(MAX_REPORTED_LINES)));
-        more.into_iter().filter(|(_, count)| *count > 0)
+        let more = kinds.map(|(count, what)| (count.saturating_sub(MAX_REPORTED_LINES), what));
+        let more = more.into_iter().filter(|(count, _)| *count > 0);
+        more.map(|(count, what)| {
+            let lines = format_count(count, "further line", "further lines");
+            format!("{lines} {what}")
+        })
     }
 }
 
@@ -158,8 +168,8 @@ impl SlotProcess {
                 actions.push(Action::Signal { slot, signal });
             }
         };
-        send(&mut stop.term_at, TerminationSignal::Term);
-        send(&mut stop.kill_at, TerminationSignal::Kill);
+        send(&mut stop.term_at, Signal::TERM);
+        send(&mut stop.kill_at, Signal::KILL);
         let next = stop.kill_at.unwrap_or(f64::INFINITY);
         stop.term_at.map_or(next, |at| at.min(next))
     }
@@ -211,7 +221,7 @@ impl Machine {
         if now < self.slots_due && !ends {
             return;
         }
-        let is_persistent = matches!(self.config.mode, DispatchMode::Persistent(_));
+        let is_persistent = self.options.persistent;
         let mut due = f64::INFINITY;
         for (at, slot) in self.slots.iter_mut().enumerate() {
             match slot {
@@ -219,8 +229,8 @@ impl Machine {
                     let is_empty = process.jobs.is_empty() && process.lost.is_empty();
                     if is_persistent && ends && is_empty && !process.is_closed {
                         process.is_closed = true;
-                        let term_at = now + self.config.kill_after;
-                        process.plan_stop(term_at, term_at + self.config.kill_after);
+                        let term_at = now + self.options.kill_after.as_secs_f64();
+                        process.plan_stop(term_at, term_at + self.options.kill_after.as_secs_f64());
                         self.actions.push(Action::CloseInput { slot: at });
                     }
                     due = due.min(process.send_due_signals(at, now, &mut self.actions));
@@ -236,7 +246,7 @@ impl Machine {
 
     /// Starts processes for the jobs that wait for a slot, and hands jobs to persistent processes.
     pub(super) fn start_or_feed_processes(&mut self, now: f64) {
-        let max_jobs = match self.config.mode {
+        let max_jobs = match self.options.mode() {
             DispatchMode::Single => 1,
             DispatchMode::Batch(jobs) => jobs,
             // A persistent process starts with one job, and gets further jobs while it runs.
@@ -271,9 +281,11 @@ impl Machine {
     fn emptiest_slot(&self, now: f64) -> Option<usize> {
         let slots = self.slots.iter().enumerate().rev();
         let free = slots.filter_map(|(at, slot)| match slot {
-            Slot::Busy(process) => Some((process.free_capacity(self.config.mode), true, at)),
+            Slot::Busy(process) => Some((process.free_capacity(self.options.mode()), true, at)),
             Slot::Down(until) if *until > now => None,
-            Slot::Free | Slot::Down(_) => Some((self.config.mode.max_jobs_per_slot(), false, at)),
+            Slot::Free | Slot::Down(_) => {
+                Some((self.options.mode().max_jobs_per_slot(), false, at))
+            }
         });
         // `max_by_key` returns the last of equal slots, which is the first slot in this reversed order.
         let best = free.max_by_key(|(free, is_running, _)| (*free, *is_running));
@@ -288,18 +300,20 @@ impl Machine {
         self.ready.remove(at)
     }
 
-    pub(super) fn note_job_started(&mut self, now: f64, jid: &Name, slot: usize) {
-        if let Some(job) = self.held.get_mut(jid) {
-            job.phase = JobPhase::Running(slot);
-            job.begun = now;
-            let was_reported = std::mem::replace(&mut job.is_start_reported, true);
-            let job = job.label.clone();
-            if let Some(limit) = self.config.time_limit {
-                self.limit_due = self.limit_due.min(now + limit);
-            }
-            if !was_reported {
-                self.add_report(Report::Started { job, slot });
-            }
+    fn note_job_started(&mut self, now: f64, jid: &Name, slot: usize) {
+        if let Some(limit) = self.options.time_limit {
+            self.limit_due = self.limit_due.min(now + limit.as_secs_f64());
+        }
+        let Some(job) = self.held.get_mut(jid) else {
+            return;
+        };
+        job.phase = JobPhase::Running(slot);
+        job.begun = now;
+        if !std::mem::replace(&mut job.is_start_reported, true)
+            && let Some(job) = self.held.get(jid)
+        {
+            let event = self.work_event(now, WorkEventKind::Started, jid.clone(), job);
+            self.add_report(Report::Job(event));
         }
     }
 
@@ -328,14 +342,16 @@ impl Machine {
         };
         let since = self.present_absence_since(now);
         if since.is_none() {
-            let message = format!("{message}; trying again for {PROGRAM_PATIENCE}s");
-            self.add_report(Report::StartFailed { slot, message });
+            let message = format!(
+                "{}; trying again for {PROGRAM_PATIENCE}s",
+                Sanitized(message)
+            );
+            self.warn_about_slot(slot, &message);
         }
         self.unstartable_since = since.or(Some(now));
         let failed_for = now - since.unwrap_or(now);
         let start_at = now + failed_for.clamp(PROGRAM_BACKOFF.0, PROGRAM_BACKOFF.1);
-        self.slots[slot] = Slot::Down(start_at);
-        self.slots_due = self.slots_due.min(start_at);
+        self.close_slot_until(slot, start_at);
         let is_kept = |jid: &Name| jobs.iter().any(|job| job.jid == *jid);
         let others = process.jobs.into_iter().filter(|jid| !is_kept(jid));
         self.release_queue.extend(others);
@@ -356,7 +372,7 @@ impl Machine {
         let Slot::Busy(process) = std::mem::replace(&mut self.slots[slot], Slot::Free) else {
             return;
         };
-        let is_persistent = matches!(self.config.mode, DispatchMode::Persistent(_));
+        let is_persistent = self.options.persistent;
         let was_enough = self.start_failures >= MAX_START_FAILURES;
         let is_fault_of_program = match &why {
             StartFailure::Program(_) => true,
@@ -373,42 +389,127 @@ impl Machine {
                 self.stop_popping();
             }
         }
-        match why {
-            StartFailure::Program(message) | StartFailure::Job(message) if is_persistent => {
-                self.add_report(Report::StartFailed { slot, message });
-                self.slots[slot] = Slot::Down(now + START_AGAIN);
-                self.slots_due = self.slots_due.min(now + START_AGAIN);
-                self.release_queue.extend(process.jobs);
-            }
-            StartFailure::Program(message) | StartFailure::Job(message) if !was_enough => {
-                for jid in process.jobs {
-                    self.fail_job(now, &jid, "exec", message.clone(), None);
+        let wait = match &why {
+            StartFailure::Program(message) | StartFailure::Job(message) if !is_persistent => {
+                if was_enough {
+                    self.release_queue.extend(process.jobs);
+                } else {
+                    for jid in process.jobs {
+                        self.fail_job(now, &jid, "exec", message.clone(), None);
+                    }
                 }
+                return;
             }
-            StartFailure::Program(_) | StartFailure::Job(_) => {
-                self.release_queue.extend(process.jobs)
-            }
-            // The directory of the slot is at fault, not the jobs: release them, which uses no retry.
+            StartFailure::Program(_) | StartFailure::Job(_) => START_AGAIN,
             StartFailure::Directory(message) => {
                 self.directory_failures[slot] += 1;
                 if self.directory_failures[slot] >= MAX_DIRECTORY_FAILURES {
                     self.start_fault = Some(WorkerRunResult::NoDirectory(message.clone()));
                     self.stop_popping();
                 }
-                self.add_report(Report::StartFailed { slot, message });
-                self.slots[slot] = Slot::Down(now + START_AGAIN);
-                self.slots_due = self.slots_due.min(now + START_AGAIN);
-                self.release_queue.extend(process.jobs);
+                START_AGAIN
             }
-            StartFailure::Busy(message) => {
-                self.add_report(Report::StartFailed { slot, message });
+            StartFailure::Busy(_) => {
                 let wait = START_AGAIN * f64::from(2_u32.saturating_pow(self.busy_failures));
-                let start_at = now + wait.min(MAX_WAIT);
                 self.busy_failures += 1;
-                self.slots[slot] = Slot::Down(start_at);
-                self.slots_due = self.slots_due.min(start_at);
-                self.release_queue.extend(process.jobs);
+                wait.min(MAX_WAIT)
+            }
+        };
+        // The jobs are not at fault: release them, which uses no retry.
+        self.release_queue.extend(process.jobs);
+        self.warn_about_slot(slot, &Sanitized(why.into_message()).to_string());
+        self.close_slot_until(slot, now + wait);
+    }
+
+    /// Starts no process in a slot before this time.
+    pub(super) fn close_slot_until(&mut self, slot: usize, at: f64) {
+        self.slots[slot] = Slot::Down(at);
+        self.slots_due = self.slots_due.min(at);
+    }
+
+    /// Stops the processes that have had a job for too long, and returns the actions for that. Call this after all
+    /// events were handled: if this program stood still, one of them may be an answer that the process wrote in time.
+    pub fn stop_overdue_processes(&mut self, now: f64) -> Vec<Action> {
+        let Some(limit) = self.options.time_limit.filter(|_| now >= self.limit_due) else {
+            return Vec::new();
+        };
+        let limit = limit.as_secs_f64();
+        self.limit_due = f64::INFINITY;
+        let mut warnings = Vec::new();
+        for (slot, held_by) in self.slots.iter_mut().enumerate() {
+            let Slot::Busy(process) = held_by else {
+                continue;
+            };
+            if process.was_signalled() {
+                continue;
+            }
+            // The jobs are in the order in which the process got them: after the first job in time, none is overdue.
+            for jid in &process.jobs {
+                let due = self.held.get(jid).map_or(f64::INFINITY, |job| job.begun) + limit;
+                if now < due {
+                    self.limit_due = self.limit_due.min(due);
+                    break;
+                }
+                process.overdue.push(jid.clone());
+            }
+            if !process.overdue.is_empty() {
+                process.plan_stop(now, now + self.options.kill_after.as_secs_f64());
+                self.slots_due = now;
+                let jobs = match process.overdue.as_slice() {
+                    [jid] => format!("job `{jid}`"),
+                    jids => format!("{} jobs", jids.len()),
+                };
+                let limit = describe_limit(limit);
+                let text = format!("{jobs} ran longer than {limit}, so the command gets SIGTERM");
+                warnings.push((slot, text));
             }
         }
+        for (slot, text) in warnings {
+            self.warn_about_slot(slot, &text);
+        }
+        self.send_due_signals_and_end_idle_processes(now);
+        std::mem::take(&mut self.actions)
+    }
+
+    /// Ends the jobs that a stopped process had for longer than the time limit. Jobs that it had for a shorter time, or
+    /// did not read, are left in `process.jobs`. The first job is ended even if unread: otherwise a program that never
+    /// reads would be started for it again and again.
+    pub(super) fn end_overdue_jobs(
+        &mut self,
+        now: f64,
+        process: &mut SlotProcess,
+        end: &EndedProcess,
+    ) {
+        let (Some(limit), Some(first)) = (self.options.time_limit, process.overdue.first()) else {
+            return;
+        };
+        let least = usize::from(process.jobs.first() == Some(first));
+        let read = self.count_jobs_read(process, end).max(least);
+        let is_overdue = |jid: &&Name| process.overdue.contains(jid);
+        let count = process.jobs[..read].iter().take_while(is_overdue).count();
+        let mut message = format!(
+            "the job ran longer than {}",
+            describe_limit(limit.as_secs_f64())
+        );
+        if !end.message.is_empty() {
+            message = format!("{message}: {}", end.message);
+        }
+        for jid in process.jobs.drain(..count) {
+            let action = self.retry_or_fail(
+                "time-limit".to_owned(),
+                message.clone(),
+                RetryCause::applies_to_time_limit,
+            );
+            self.queue_ending(now, &jid, action, Some(end.exit));
+        }
+    }
+}
+
+/// A limit as text, such as `1m 30s`, also if it is shorter than a second: `0.3s`.
+fn describe_limit(limit: f64) -> String {
+    if limit.fract() == 0.0 || limit > 60.0 {
+        format_duration(limit)
+    } else {
+        format!("{limit}s")
     }
 }

@@ -5,13 +5,11 @@
 
 pub mod answer;
 mod emptying;
-pub mod environment;
-pub mod job_line;
+pub mod job_input;
 mod launch;
 mod pipe;
 pub(super) mod sandbox;
 mod signals;
-pub mod substitute;
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -31,8 +29,9 @@ use self::pipe::{InputPipe, OutputPipe, PipeTarget};
 use self::sandbox::SlotSandboxes;
 pub use self::signals::Waker;
 use self::signals::{SignalPipes, WakeupPipe};
-use super::machine::event::{EndedProcess, ProcessExit, StartFailure};
+use super::machine::event::{EndedProcess, StartFailure};
 use crate::error::{Error, Kind, io_message_without_errno};
+use crate::model::retry_cause::ProcessExit;
 use crate::text::sanitize_keeping_lines;
 
 /// The descriptor on which a program writes its answers.
@@ -44,17 +43,6 @@ const READ_SIZE: usize = 64 * 1024;
 /// About the number of bytes that are read from a pipe after its program has ended: the largest capacity of a pipe.
 /// Another program may have inherited the pipe. What it writes later is not read.
 const MAX_READ_AFTER_END: usize = 1024 * 1024;
-
-/// The options of all processes.
-#[derive(Clone, Debug)]
-pub struct ProcessOptions {
-    /// The number of bytes at the end of stderr that are kept for the message of a failure.
-    pub error_bytes: usize,
-    /// The signals of this program that [`Processes::wait_for_events`] reports.
-    pub signals: Vec<i32>,
-    /// The variables with secrets, which no program inherits.
-    pub secrets: Vec<OsString>,
-}
 
 /// A stream of a program that is passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,7 +127,14 @@ impl Processes {
     /// Installs the handlers of signals, creates the pipe of the [`Waker`], and reserves descriptor 3 if it is free.
     ///
     /// Call this before the first connection, which could take descriptor 3.
-    pub fn new(options: ProcessOptions) -> Result<(Processes, Waker), Error> {
+    ///
+    /// `error_bytes`: how many bytes at the end of stderr are kept for the message of a failure. `signals`: the signals
+    /// of this program that [`Processes::wait_for_events`] reports. `secrets`: variables that no program inherits.
+    pub fn new(
+        error_bytes: usize,
+        signals: &[i32],
+        secrets: &[OsString],
+    ) -> Result<(Processes, Waker), Error> {
         let fault = |fault: std::io::Error| {
             let why = io_message_without_errno(&fault);
             let error = Error::new(Kind::Error, format!("cannot prepare for programs: {why}"));
@@ -153,15 +148,14 @@ impl Processes {
         let (wakeups, waker) = WakeupPipe::new().map_err(fault)?;
         let processes = Processes {
             slots: Vec::new(),
-            signals: SignalPipes::handle_signals_and_ignore_others(&options.signals)
-                .map_err(fault)?,
+            signals: SignalPipes::handle_signals_and_ignore_others(signals).map_err(fault)?,
             wakeups,
-            error_bytes: options.error_bytes,
+            error_bytes,
             holds_output: false,
-            removed: options
-                .secrets
-                .into_iter()
-                .chain(environment::variables_to_remove())
+            removed: secrets
+                .iter()
+                .cloned()
+                .chain(job_input::variables_to_remove())
                 .collect(),
             sandboxes: SlotSandboxes::default(),
             buffer: vec![0; READ_SIZE],
