@@ -10,7 +10,7 @@ use super::RepairLocationChoice::{AnyLocation, LargestUnlessLocked, LargestWins}
 use super::RepairStage::{Counts, Edges, Entries, Keys};
 use super::Severity::{Critical, Error, Info, Warn};
 use super::{
-    ConditionalApproval, ConditionalSeverity, DecisiveDetail, FindingId, FindingKind, RemedyWords,
+    ConditionalApproval, ConditionalSeverity, FindingId, FindingKind, RemedyWords,
     SeverityCondition,
 };
 
@@ -195,11 +195,13 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[ConditionalSeverity {
             severity: Critical,
-            when: SeverityCondition::HeadAnd(DecisiveDetail::ReadByPop),
+            when: SeverityCondition::HeadAnd(&[
+                "tags", "no tags", "priority", "no priority", "remaining", "no remaining", "history",
+            ]),
             says: "for tags, priority, remaining or history of the job at the head of a queue: pop reads them",
         }, ConditionalSeverity {
             severity: Critical,
-            when: SeverityCondition::Detail(DecisiveDetail::BlocksPop),
+            when: SeverityCondition::DetailBegins("field history of a waiting job"),
             says: "for the field `history`, which old versions wrote, of a waiting job: pop reads it",
         }],
         cases: &[
@@ -247,7 +249,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         form: JidIs, by_detail: true, is_edge: false,
         approval: Never, remedy: None,
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
-        grades: &[ConditionalSeverity { severity: Error, when: SeverityCondition::Detail(DecisiveDetail::LockedUntil), says: "for a lock: the job is blocked until it expires" }],
+        grades: &[ConditionalSeverity { severity: Error, when: SeverityCondition::DetailBegins("locked until"), says: "for a lock: the job is blocked until it expires" }],
         cases: &[],
         choices: &[
             "correct the clock of the client that wrote it",
@@ -743,8 +745,8 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         approval: Never, remedy: None,
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[
-            ConditionalSeverity { severity: Info, when: SeverityCondition::Detail(DecisiveDetail::EvictsExpiring), says: "if it evicts only keys with an expiry" },
-            ConditionalSeverity { severity: Warn, when: SeverityCondition::Detail(DecisiveDetail::NoMemoryLimit), says: "if no memory limit is set yet" },
+            ConditionalSeverity { severity: Info, when: SeverityCondition::DetailBegins("volatile-"), says: "if it evicts only keys with an expiry" },
+            ConditionalSeverity { severity: Warn, when: SeverityCondition::DetailBegins("no limit yet"), says: "if no memory limit is set yet" },
         ],
         cases: &[],
         choices: &["make it refuse writes instead: `redis-cli CONFIG SET maxmemory-policy noeviction`"],
@@ -806,9 +808,9 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         approval: Never, remedy: None,
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[
-            ConditionalSeverity { severity: Warn, when: SeverityCondition::Detail(DecisiveDetail::BelowZero), says: "if it is below 0" },
-            ConditionalSeverity { severity: Warn, when: SeverityCondition::Detail(DecisiveDetail::Unused), says: "if no command reads the option" },
-            ConditionalSeverity { severity: Warn, when: SeverityCondition::Detail(DecisiveDetail::Ignored), says: "if `qless` ignores the value and uses its default" },
+            ConditionalSeverity { severity: Warn, when: SeverityCondition::DetailBegins("is below 0"), says: "if it is below 0" },
+            ConditionalSeverity { severity: Warn, when: SeverityCondition::DetailBegins("nobody reads it"), says: "if no command reads the option" },
+            ConditionalSeverity { severity: Warn, when: SeverityCondition::DetailBegins("is ignored"), says: "if `qless` ignores the value and uses its default" },
         ],
         cases: &[],
         choices: &[
