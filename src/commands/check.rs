@@ -9,15 +9,10 @@ use crate::check::repair;
 use crate::check::repair::revert;
 use crate::check::verify;
 use crate::check::verify::CheckOptions;
-use crate::check::verify::finding_filter::FindingFilter;
-use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::InterruptFlags;
 use crate::model::check::CheckReport;
-use crate::model::finding::Severity;
-use crate::model::pattern::NamePattern;
-use crate::model::rate::MaxRate;
 use crate::session::Session;
 
 /// Find inconsistent data, as a file-system check does
@@ -67,28 +62,8 @@ use crate::session::Session;
 /// See also: `qless help findings`, `qless help json check`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Only data of this queue (name or glob)
-    #[arg(long = "queue", value_name = "Q", value_parser = value::pattern(),
-          add = value::CompletionKind::Queues)]
-    queues: Vec<NamePattern>,
-    /// Only these findings; `all` means every one
-    #[arg(long, value_name = "FINDING", value_delimiter = ',', hide_possible_values = true,
-          value_parser = value::finding_id(true))]
-    only: Vec<String>,
-    /// All findings except these
-    #[arg(long, value_name = "FINDING", value_delimiter = ',', hide_possible_values = true,
-          value_parser = value::finding_id(false))]
-    skip: Vec<String>,
-    /// Maximum number of examples per finding
-    #[arg(long, value_name = "N", default_value = "3", value_parser = value::count)]
-    max_examples: u64,
-    /// Maximum number of keys and index members per second to read, verify or repair, such as
-    /// `5000/s`
-    #[arg(long, value_name = "N/s", value_parser = value::rate, allow_hyphen_values = true)]
-    rate: Option<MaxRate>,
-    /// Lowest severity that exits with 7: critical, error, warn or info
-    #[arg(long, value_name = "SEVERITY", default_value = "warn", value_parser = value::severity())]
-    fail_on: Severity,
+    #[command(flatten)]
+    check: CheckOptions,
     /// Repair the findings, after showing the plan and asking
     #[arg(long)]
     repair: bool,
@@ -113,22 +88,8 @@ impl Args {
     fn context_member_dispatch(&self) -> MemberDispatch<'_> {
         match &self.revert {
             Some(_) => MemberDispatch::Refused("an undo file belongs to one"),
-            None => MemberDispatch::each_in_full_if_several_names(self.queues.len()),
+            None => MemberDispatch::each_in_full_if_several_names(self.check.queues.len()),
         }
-    }
-
-    /// The command line of the repair, with the flags that select findings and queues, for the undo file.
-    fn repair_command_line(&self) -> CommandLine {
-        let mut command = CommandLine::new("check --repair");
-        for queue in &self.queues {
-            command = command.with_flag("--queue", queue.as_typed());
-        }
-        for (flag, ids) in [("--only", &self.only), ("--skip", &self.skip)] {
-            if !ids.is_empty() {
-                command = command.with_flag(flag, ids.join(","));
-            }
-        }
-        command
     }
 }
 
@@ -137,29 +98,18 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(HelpGroup::Recover, Args::wr
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    let options = CheckOptions {
-        queues: args.queues.clone(),
-        filter: FindingFilter::from_args(&args.only, &args.skip),
-        max_examples: args.max_examples,
-        rate: args.rate,
-        fail_on: args.fail_on,
-    };
+    let dry_run = args.dry.dry_run;
     if let Some(file) = &args.revert {
-        return revert::run_revert(file, &options.filter, args.dry.dry_run, args.rate, session);
+        let CheckOptions { filter, rate, .. } = &args.check;
+        return revert::run_revert(file, filter, dry_run, *rate, session);
     }
     if args.repair {
-        let repair_options = repair::RepairOptions {
-            check: options,
-            undo: args.undo.as_deref(),
-            command: args.repair_command_line().shell_line_without_program(),
-            dry_run: args.dry.dry_run,
-        };
-        return repair::run_repair(repair_options, session);
+        return repair::run_repair(&args.check, args.undo.as_deref(), dry_run, session);
     }
     session.ui.check_columns::<CheckReport>()?;
     session.connect()?;
     let scanned = verify::run_check(
-        &options,
+        &args.check,
         false,
         "scan",
         &InterruptFlags::install_handlers_once(),

@@ -46,7 +46,6 @@ pub(crate) mod queue;
 pub(crate) mod queue_patterns;
 pub(crate) mod rate;
 pub(crate) mod recur;
-pub(crate) mod repair;
 pub mod retry_cause;
 pub(crate) mod server;
 pub(crate) mod stats;

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
-use super::finding::{DecisiveDetail, FindingId, Severity, SeverityCondition};
+use super::finding::{FindingId, Severity, SeverityCondition};
 use crate::name::Name;
 
 /// Maximum number of items that one call of `check.slice` verifies.
@@ -105,7 +105,7 @@ pub enum Repairability {
 
 /// A change of a repair: the value of `item` in `key` before and after, `None` if absent. If `item` is `None`, the
 /// whole key changed: it was renamed to `after`, or its expiry in `before` milliseconds was removed.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename = "row")]
 pub struct KeyChange {
     pub key: Name,
@@ -145,15 +145,22 @@ pub struct Verdict {
 pub(crate) const BLOCK: u64 = 50;
 
 /// The verdicts of a call.
-#[derive(Clone, Debug)]
+//
+// If the call ended early, or jobs must be verified again, the last row of the reply has the members that are not
+// skipped here.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename = "row")]
 pub struct VerdictReply {
+    #[serde(skip)]
     pub verdicts: Vec<Verdict>,
     /// The number of items that the call verified. The core ends a call early if its items cost too much.
     pub verified: usize,
     /// Jobs in the failure list of one group that failed in another group. The caller must verify each as an item of
     /// [`ItemKind::Group`].
+    #[serde(rename = "..")]
     pub misplaced: Vec<Name>,
     /// Whether the call was sent again because its reply was lost. Then `verdicts` lacks what the first call repaired.
+    #[serde(skip)]
     pub repeated: bool,
 }
 
@@ -170,14 +177,16 @@ impl Verdict {
         }
     }
 
-    /// What the detail says, if the severity or the handling of the finding depends on it.
-    pub fn decisive_detail(&self) -> DecisiveDetail {
-        DecisiveDetail::parse(self.id, self.detail.as_bytes())
-    }
-
-    /// The number in the detail: a time, or the count of `recurring-count`. `None` for other findings.
+    /// The number in the detail of three findings: of `clock` and `never-due` a time, in seconds since the epoch unless
+    /// the client used another unit, and of `recurring-count` a count. `None` for other findings.
     pub fn number(&self) -> Option<f64> {
-        DecisiveDetail::parse_time_or_count(self.id, self.detail.as_bytes())
+        let detail = self.detail.as_bytes();
+        let number = match self.id {
+            FindingId::Clock | FindingId::NeverDue => detail.rsplit(|byte| *byte == b' ').next()?,
+            FindingId::RecurringCount => detail,
+            _ => return None,
+        };
+        std::str::from_utf8(number).ok()?.parse().ok()
     }
 
     /// The severity of the finding. `is_at_head`: its job is at the head of a queue. `is_job_missing`: its job does not
@@ -185,13 +194,54 @@ impl Verdict {
     pub fn severity(&self, is_at_head: bool, is_job_missing: bool) -> Severity {
         let holds = |when: SeverityCondition| match when {
             SeverityCondition::Head => is_at_head,
-            SeverityCondition::HeadAnd(detail) => is_at_head && self.decisive_detail() == detail,
+            SeverityCondition::HeadAnd(details) => {
+                let mut details = details.iter();
+                is_at_head && details.any(|detail| detail.as_bytes() == self.detail.as_bytes())
+            }
             SeverityCondition::NoJob => is_job_missing,
             SeverityCondition::Reported => self.outcome == Repairability::Report,
-            SeverityCondition::Detail(detail) => self.decisive_detail() == detail,
+            SeverityCondition::DetailBegins(text) => {
+                self.detail.as_bytes().starts_with(text.as_bytes())
+            }
         };
         let finding = self.id.row();
         let grade = finding.grades.iter().find(|grade| holds(grade.when));
         grade.map_or(finding.severity, |grade| grade.severity)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_detail_of_a_finding_decides_on_its_severity() {
+        let severity = |id, detail: &str| {
+            let verdict = Verdict::report_only(id, Name::from("x"), Name::from(detail));
+            [true, false].map(|is_at_head| verdict.severity(is_at_head, false))
+        };
+        use Severity::{Critical, Error, Warn};
+        let unreadable = FindingId::JobUnreadable;
+        assert_eq!(severity(unreadable, "no tags"), [Critical, Error]);
+        assert_eq!(severity(unreadable, "retries"), [Error, Error]);
+        assert_eq!(
+            severity(FindingId::Clock, "locked until 99999999"),
+            [Error; 2]
+        );
+        assert_eq!(severity(FindingId::Score, "locked until 9"), [Warn; 2]);
+        assert_eq!(severity(FindingId::ConfigValue, "is below 0"), [Warn; 2]);
+        let unused = "nobody reads it, is no number";
+        assert_eq!(severity(FindingId::ConfigValue, unused), [Warn; 2]);
+    }
+
+    #[test]
+    fn times_and_counts_are_read_from_details() {
+        let number = |id, detail: &str| {
+            Verdict::report_only(id, Name::from("x"), Name::from(detail)).number()
+        };
+        assert_eq!(number(FindingId::Clock, "seen at 1.5e12"), Some(1.5e12));
+        assert_eq!(number(FindingId::Clock, "time is soon"), None);
+        assert_eq!(number(FindingId::RecurringCount, "7"), Some(7.0));
+        assert_eq!(number(FindingId::TagCount, "7"), None);
     }
 }

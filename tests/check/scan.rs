@@ -76,7 +76,6 @@ fn keys_and_jobs_are_counted_once() {
         assert_eq!(scanned.seen.keys, keys, "{slots}");
         assert_eq!(scanned.seen.jobs, jobs, "{slots}");
         assert!(scanned.seen.queues > 1);
-        assert!(scanned.reported.keys >= keys);
     }
 }
 

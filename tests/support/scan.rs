@@ -6,7 +6,8 @@ use qless::internals::Error;
 use qless::internals::Moment;
 use qless::internals::Name;
 use qless::internals::ServerTarget;
-use qless::internals::scan::{CandidateSink, ScanCounts, run_scan_with_slots};
+use qless::internals::scan;
+use qless::internals::scan::{CandidateSink, ScanCounts};
 use qless::internals::verdict::{ItemKind, ItemLocation};
 use qless::internals::{ConnectionSettings, Core as Plain};
 
@@ -21,13 +22,13 @@ pub(crate) const WHOLE: usize = 1 << 22;
 /// The candidates of a scan.
 #[derive(Debug, Default)]
 pub(crate) struct ScanResult {
-    pub(crate) seen: ScanCounts,
     /// Candidates before and after the end of the scan. Candidates that are verified together are one entry.
     pub(crate) first: Vec<(ItemLocation, Vec<Name>)>,
     pub(crate) last: Vec<(ItemLocation, Vec<Name>)>,
     whole: bool,
-    /// The progress that was reported during the scan.
-    pub(crate) reported: ScanCounts,
+    passes: usize,
+    /// What was read in the first pass.
+    pub(crate) seen: ScanCounts,
 }
 
 impl CandidateSink for ScanResult {
@@ -55,10 +56,16 @@ impl CandidateSink for ScanResult {
         Ok(())
     }
 
+    fn note_pass_start(&mut self) {
+        self.passes += 1;
+    }
+
     fn note_and_pace_keys_scanned(&mut self, _: &mut Plain, seen: ScanCounts) -> Result<(), Error> {
-        self.reported.keys += seen.keys;
-        self.reported.jobs += seen.jobs;
-        self.reported.queues += seen.queues;
+        if self.passes <= 1 {
+            self.seen.keys += seen.keys;
+            self.seen.jobs += seen.jobs;
+            self.seen.queues += seen.queues;
+        }
         Ok(())
     }
 
@@ -93,22 +100,16 @@ pub(crate) fn plain(core: &Core) -> Plain {
 /// Scans with a table of this many slots.
 pub(crate) fn scanned(core: &Core, now: f64, slots: usize, queues: &[&str]) -> ScanResult {
     let mut scanned = ScanResult::default();
-    scanned.seen = run_scan(core, now, slots, queues, &mut scanned);
+    run_scan(core, now, slots, queues, &mut scanned);
     scanned
 }
 
-fn run_scan(
-    core: &Core,
-    now: f64,
-    slots: usize,
-    queues: &[&str],
-    sink: &mut dyn CandidateSink,
-) -> ScanCounts {
+fn run_scan(core: &Core, now: f64, slots: usize, queues: &[&str], sink: &mut dyn CandidateSink) {
     let mut plain = plain(core);
     let now = Moment::from_seconds(now).expect("a moment");
     let queues: Vec<Name> = queues.iter().map(|queue| Name::from(*queue)).collect();
-    run_scan_with_slots(&mut plain, now, &queues, sink, slots)
-        .unwrap_or_else(|error| panic!("a walk says {}", error.message()))
+    scan::run_scan(&mut plain, now, &queues, sink, slots)
+        .unwrap_or_else(|error| panic!("a walk says {}", error.message()));
 }
 
 /// Does something between the pages of a scan, given the number of keys or members of the last one.
@@ -162,7 +163,7 @@ pub(crate) fn scanned_while(
 ) -> ScanResult {
     let scanned = ScanResult::default();
     let mut between = Between { scanned, most, act };
-    between.scanned.seen = run_scan(core, now, WHOLE, &[], &mut between);
+    run_scan(core, now, WHOLE, &[], &mut between);
     between.scanned
 }
 

@@ -15,9 +15,9 @@ use crate::core::script::keys::Keys;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::InterruptFlags;
+use crate::model::check::repair_text::{plan_text, planned_commands, redis_cli_line};
+use crate::model::check::{PlannedItemRepair, RepairPlan};
 use crate::model::finding::FindingId;
-use crate::model::repair::text::{plan_text, planned_commands, redis_cli_line};
-use crate::model::repair::{PlannedItemRepair, RepairPlan};
 use crate::model::verdict::{KeyChange, Repairability, Verdict};
 use crate::name::Name;
 use crate::session::Session;
@@ -48,7 +48,7 @@ pub(super) fn run_dry_run(
     let mut items = check.items.iter();
     let remains =
         items.any(|found| found.severity >= check.scan.fail_on && found.count > found.repairable);
-    let overflowed = queue.has_overflowed();
+    let overflowed = queue.overflowed;
     let note = "note: the plan is incomplete; a repair finds the rest after this part";
     // The dry run has shown the plan as a table. It shows the Redis commands only with `-v`, or in a document.
     if session.ui.format() == Format::Table && !session.ui.is_verbose() {
@@ -153,20 +153,16 @@ impl PlanDeduplicator {
             let added = verdict.changes.iter().filter(|one| one.after.is_some());
             self.filled.extend(added.map(|change| change.key.clone()));
         }
-        let planned = plan_as_commands(keys, verdict);
+        let command = |change: &KeyChange| {
+            redis_cli_line(&change.equivalent_redis_command(keys, &verdict.item))
+        };
+        let planned = PlannedItemRepair {
+            finding: verdict.id,
+            item: verdict.item.clone(),
+            detail: verdict.detail.clone(),
+            commands: verdict.changes.iter().map(command).collect(),
+        };
         let hash = self.hasher.hash_one((planned.finding, &planned.commands));
         self.planned.insert(hash).then_some(planned)
-    }
-}
-
-/// The planned repair of a verdict, with the Redis commands that make its changes.
-fn plan_as_commands(keys: &Keys, verdict: &Verdict) -> PlannedItemRepair {
-    let command =
-        |change: &KeyChange| redis_cli_line(&change.equivalent_redis_command(keys, &verdict.item));
-    PlannedItemRepair {
-        finding: verdict.id,
-        item: verdict.item.clone(),
-        detail: verdict.detail.clone(),
-        commands: verdict.changes.iter().map(command).collect(),
     }
 }

@@ -20,7 +20,7 @@ use crate::model::verdict::KeyChange;
 use crate::name::Name;
 
 /// If the repair removed fewer entries than this, the revert restores them one at a time.
-const MIN_ENTRIES: usize = 50;
+pub(super) const MIN_ENTRIES: usize = 50;
 
 /// Maximum number of entries collected (20 MB).
 const MAX_ENTRIES: usize = 200_000;
@@ -34,8 +34,8 @@ const PAGE_SIZE: i64 = 1000;
 /// Entries that a repair removed from one list, each with its index, in the order of the indexes.
 #[derive(Debug)]
 pub(super) struct RemovedListEntries {
-    key: Name,
-    entries: Vec<(u64, Name)>,
+    pub key: Name,
+    pub entries: Vec<(u64, Name)>,
 }
 
 impl RemovedListEntries {
@@ -78,19 +78,6 @@ impl RemovedListEntries {
             self.entries.append(&mut added);
         }
         fits
-    }
-
-    pub(super) fn list_key(&self) -> Name {
-        self.key.clone()
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// Whether the list is written as a whole.
-    pub(super) fn has_enough_entries_to_rewrite_list(&self) -> bool {
-        self.entries.len() >= MIN_ENTRIES
     }
 
     /// The changes of this list that no revert has undone yet, in the form for `check.revert`. An entry at any index

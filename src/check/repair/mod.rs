@@ -22,9 +22,11 @@ use crate::command_line::CommandLine;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::InterruptFlags;
+use crate::model::check::repair_text::{
+    count_keys_to_delete, decisions_for_operator_text, plan_text,
+};
+use crate::model::check::{RepairCounts, RepairReport};
 use crate::model::finding::Severity;
-use crate::model::repair::text::{count_keys_to_delete, decisions_for_operator_text, plan_text};
-use crate::model::repair::{RepairCounts, RepairReport, RepairRow};
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::format_count;
@@ -33,24 +35,20 @@ use crate::text::format_count;
 const SKIPPED_BY_QUEUE: &str =
     "note: a job that lost its dependencies is repaired only without `--queue`";
 
-#[derive(Debug)]
-pub(crate) struct RepairOptions<'a> {
-    pub check: CheckOptions,
-    /// The undo file.
-    pub undo: Option<&'a Path>,
-    /// The command line of the repair, with the flags that select findings and queues, for the undo file.
-    pub command: String,
-    pub dry_run: bool,
-}
-
-pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Result<Exit, Error> {
+/// Repairs what a scan finds. `undo` is the undo file.
+pub(crate) fn run_repair(
+    check: &CheckOptions,
+    undo: Option<&Path>,
+    dry_run: bool,
+    session: &mut Session,
+) -> Result<Exit, Error> {
     session.ui.check_columns::<RepairReport>()?;
-    let RepairOptions { check, dry_run, .. } = &options;
-    let open = |path| UndoWriter::open(path, &options.command, *dry_run, session);
-    let undo = options.undo.map(open).transpose()?;
+    let mut undo = undo
+        .map(|path| UndoWriter::open(path, check.repair_command(), dry_run, session))
+        .transpose()?;
     let now = session.connect()?;
     let server = session.core()?.server_risks(now);
-    if server.primary.is_some() && !*dry_run {
+    if server.primary.is_some() && !dry_run {
         let address = session.server_label_and_address()?;
         return Err(Error::new(
             Kind::ReadOnly,
@@ -62,10 +60,10 @@ pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Resul
     let first = verify::run_check(check, true, "scan", &interrupt, session)?;
     let repairable = first.check.items.iter().any(|found| found.repairable > 0);
     let idle = first.queue.is_empty() || !repairable;
-    if first.halted.is_some() || idle && !*dry_run {
+    if first.halted.is_some() || idle && !dry_run {
         return report_without_repair(first, session);
     }
-    if *dry_run {
+    if dry_run {
         return dry_run::run_dry_run(check, undo.is_some(), first, &interrupt, session);
     }
     if let Some(policy) = server
@@ -78,12 +76,9 @@ pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Resul
     }
     ask_for_approval(&first, session)?;
     let repair_name = new_repair_name(session.now());
-    let undo = match undo {
-        Some(mut undo) => undo
-            .write_header_or_note_restart(session)
-            .map(|()| Some(undo))?,
-        None => None,
-    };
+    if let Some(undo) = &mut undo {
+        undo.write_header_or_note_restart(session)?;
+    }
     let round_trip = session.core()?.measure_round_trip(now);
     let repairer = Repairer::new(
         check,
@@ -113,9 +108,12 @@ fn report_without_repair(result: CheckOutcome, session: &mut Session) -> Result<
     session.ui.mark_nothing_changed();
     if result.halted.is_none() && session.ui.format().is_json_or_ndjson() {
         let failing = result.reaches_fail_on_severity();
-        let rows = result.check.items.iter().cloned().map(RepairRow::from);
+        let mut items = result.check.items;
+        for found in &mut items {
+            found.repair = Some(RepairCounts::default());
+        }
         session.ui.show(&RepairReport {
-            items: rows.collect(),
+            items,
             scan: result.check.scan,
             run_name: None,
             totals: RepairCounts::default(),
@@ -124,7 +122,7 @@ fn report_without_repair(result: CheckOutcome, session: &mut Session) -> Result<
     }
     let decisions = decisions_for_operator_text(&result.check.items, Severity::Warn);
     let complete = result.halted.is_none();
-    let skipped_by_scope = result.queue.findings_skipped_by_scope();
+    let skipped_by_scope = result.queue.skipped_by_scope;
     let exit = verify::report_findings(result, false, session)?;
     note_skipped_repairs(skipped_by_scope, &[], session);
     if complete && !decisions.is_empty() {

@@ -12,8 +12,8 @@ use crate::check::verify::{CheckOptions, unlisted};
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::interrupt::InterruptFlags;
+use crate::model::check::RepairCounts;
 use crate::model::finding::{FindingId, RepairStage};
-use crate::model::repair::RepairCounts;
 use crate::model::verdict::{
     ItemKind, ItemLocation, KeyChange, Repairability, Verdict, VerdictReply,
 };
@@ -84,7 +84,7 @@ impl Repairer {
         for counts in self.counts.values_mut() {
             counts.refused = 0;
         }
-        self.expected = queue.take_hashes_of_expected_repairs();
+        self.expected = std::mem::take(&mut queue.expected);
         let mut repaired = 0;
         for batch in queue.into_batches() {
             let Some(findings) = self
@@ -152,7 +152,7 @@ impl Repairer {
                 let reply = core.verify_items(core.now(), findings, "", location, &items)?;
                 for verdict in reply.verdicts {
                     if verdict.outcome == Repairability::Repairable {
-                        self.repair_counts_of_finding(&verdict).refused += 1;
+                        self.counts.entry(verdict.id).or_default().refused += 1;
                     }
                 }
                 self.missing_right.get_or_insert(error);
@@ -243,7 +243,7 @@ impl Repairer {
                 if verdict.id == FindingId::DependencyMissing {
                     self.freed.insert(verdict.item.clone());
                 }
-                self.repair_counts_of_finding(verdict).repaired += 1;
+                self.counts.entry(verdict.id).or_default().repaired += 1;
                 repaired += 1;
             }
             // If the changes could not be written to the undo file, end the repair here, after this batch was counted.
@@ -253,7 +253,7 @@ impl Repairer {
                 rest = &rest[verified.clamp(1, item_count)..];
             } else if repaired == before {
                 for verdict in with(Repairability::Repairable) {
-                    self.repair_counts_of_finding(verdict).refused += 1;
+                    self.counts.entry(verdict.id).or_default().refused += 1;
                 }
                 return Ok(repaired);
             }
@@ -286,9 +286,5 @@ impl Repairer {
             }
         }
         repaired
-    }
-
-    fn repair_counts_of_finding(&mut self, verdict: &Verdict) -> &mut RepairCounts {
-        self.counts.entry(verdict.id).or_default()
     }
 }

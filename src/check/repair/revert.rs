@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Instant;
 
-use super::list_revert::RemovedListEntries;
-use super::undo::{RepairToRevert, UndoFile};
+use super::list_revert::{MIN_ENTRIES, RemovedListEntries};
+use super::undo::{FindingChanges, UndoFile};
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
 use crate::check::verify::finding_filter::FindingFilter;
@@ -16,9 +16,10 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::InterruptFlags;
 use crate::model::bulk::{BulkReport, BulkTableColumns, BulkTotals};
+use crate::model::check::repair_text::changes_by_finding_text;
+use crate::model::finding::FindingId;
 use crate::model::queue::RoundedSeconds;
 use crate::model::rate::MaxRate;
-use crate::model::repair::text::changes_by_finding_text;
 use crate::model::verdict::{ItemKind, KeyChange};
 use crate::name::Name;
 use crate::session::Session;
@@ -37,7 +38,7 @@ pub(crate) fn run_revert(
 ) -> Result<Exit, Error> {
     session.ui.check_columns::<BulkReport>()?;
     let mut file = UndoFile::open(path, filter)?;
-    let shown = file.shown_path().to_owned();
+    let shown = file.shown.clone();
     if file.head.prefix != session.prefix() {
         let (theirs, ours) = (Sanitized(&file.head.prefix), Sanitized(session.prefix()));
         return Err(Error::usage(format!(
@@ -187,7 +188,7 @@ impl Reverter<'_> {
     /// repair to `other_changes`.
     fn sort_changes_and_revert_conflicting(
         &mut self,
-        repair: RepairToRevert,
+        repair: FindingChanges,
         other_changes: &mut Vec<KeyChange>,
     ) -> Result<(), Error> {
         let is_about_failure_list = |change: &KeyChange| {
@@ -202,7 +203,8 @@ impl Reverter<'_> {
             other_changes.extend(others);
             return Ok(());
         };
-        if let (Some(list), Some(id)) = (self.lists.get_mut(&first.key), repair.id)
+        let id = FindingId::from_name(&repair.finding);
+        if let (Some(list), Some(id)) = (self.lists.get_mut(&first.key), id)
             && list.add_if_same_list(id, &entries)
         {
             other_changes.extend(others);
@@ -220,18 +222,12 @@ impl Reverter<'_> {
                 }
             }
         }
-        match repair
-            .id
-            .and_then(|id| RemovedListEntries::from_changes(id, &entries))
-        {
+        match id.and_then(|id| RemovedListEntries::from_changes(id, &entries)) {
             Some(list) => {
-                if other_changes
-                    .iter()
-                    .any(|change| change.key == list.list_key())
-                {
+                if other_changes.iter().any(|change| change.key == list.key) {
                     self.revert_in_one_call(&std::mem::take(other_changes))?;
                 }
-                self.lists.insert(list.list_key(), list);
+                self.lists.insert(list.key.clone(), list);
             }
             None => other_changes.extend(entries),
         }
@@ -243,15 +239,15 @@ impl Reverter<'_> {
     fn revert_list(&mut self, list: &RemovedListEntries) -> Result<(), Error> {
         let (pace, interrupt) = (&mut self.pace, &self.interrupt);
         let mut wait = |count| pace.wait_unless_interrupted(count, interrupt);
-        if list.has_enough_entries_to_rewrite_list()
+        if list.entries.len() >= MIN_ENTRIES
             && let Some(counts) = list.try_rewrite_list(self.core, &mut wait)?
         {
             self.add_counts(counts);
-            self.progress.add_done(list.len() as u64);
+            self.progress.add_done(list.entries.len() as u64);
             return Ok(());
         }
         let changes = list.changes_not_yet_reverted(self.core, wait)?;
-        let returned = list.len() - changes.len();
+        let returned = list.entries.len() - changes.len();
         self.sum.skipped += returned;
         self.progress.add_done(returned as u64);
         self.revert_in_batches(&changes)

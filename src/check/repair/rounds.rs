@@ -9,10 +9,10 @@ use crate::check::verify::{CheckOptions, CheckOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::json::Number;
+use crate::model::check::repair_text::decisions_for_operator_text;
+use crate::model::check::{RepairCounts, RepairReport};
 use crate::model::check::{ReportedFinding, ScanSummary};
 use crate::model::finding::{FindingId, Severity};
-use crate::model::repair::text::decisions_for_operator_text;
-use crate::model::repair::{RepairCounts, RepairReport, RepairRow};
 use crate::session::Session;
 use crate::text::{Sanitized, format_count, with_thousands_separators};
 
@@ -32,7 +32,7 @@ pub(super) fn repair_and_report(
         *repairable.entry(item.finding.id).or_default() += item.repairable;
     }
     let before = first_scan.check.items.clone();
-    let skipped_by_scope = first_scan.queue.findings_skipped_by_scope();
+    let skipped_by_scope = first_scan.queue.skipped_by_scope;
     let too_many_dependencies = first_scan.queue.jobs_with_unrestorable_dependencies();
     let (mut last, error) =
         repair_and_rescan_in_rounds(options, &mut repairer, first_scan, session)?;
@@ -49,9 +49,9 @@ pub(super) fn repair_and_report(
         session.ui.note(&summary);
         return Err(incomplete_error(&error, &repaired, session));
     }
-    let remaining = repaired.items.iter().filter(|row| row.found.count > 0);
-    let severe = remaining.filter(|row| row.found.severity >= last.check.scan.fail_on);
-    let severe: u64 = severe.map(|row| row.found.count).sum();
+    let items = repaired.items.iter();
+    let severe = items.filter(|found| found.severity >= last.check.scan.fail_on);
+    let severe: u64 = severe.map(|found| found.count).sum();
     let unverified = |found: &ReportedFinding| found.finding.id == FindingId::NotJudged;
     session.ui.note(&match severe {
         0 if last.check.items.iter().any(unverified) => {
@@ -87,7 +87,7 @@ fn repair_and_rescan_in_rounds(
     let mut last = first;
     for round in 1.. {
         let queue = std::mem::take(&mut last.queue);
-        let overflowed = queue.has_overflowed();
+        let overflowed = queue.overflowed;
         let title = match round {
             1 => "repair".to_owned(),
             round => format!("repair {round}"),
@@ -132,7 +132,7 @@ fn make_report(
     first: Vec<ReportedFinding>,
     is_complete: bool,
 ) -> RepairReport {
-    let mut items: Vec<RepairRow> = Vec::new();
+    let mut items: Vec<ReportedFinding> = Vec::new();
     let mut all_counts = repairer.counts.clone();
     for found in &last.check.items {
         let id = found.finding.id;
@@ -150,31 +150,39 @@ fn make_report(
             let gone = before.saturating_sub(counts.repaired + counts.refused);
             counts.gone = gone.saturating_sub(found.repairable);
         }
-        items.push(RepairRow { found, counts });
+        found.repair = Some(counts);
+        items.push(found);
     }
     // Add findings of the first scan that the last one did not find.
     for mut found in first {
         let id = found.finding.id;
-        if items.iter().any(|row| row.found.finding.id == id) {
+        if items.iter().any(|item| item.finding.id == id) {
             continue;
         }
         let mut counts = all_counts.remove(&id).unwrap_or_default();
         let before = repairable.remove(&id).unwrap_or(0);
         counts.gone = before.saturating_sub(counts.repaired + counts.refused);
         found.count = 0;
-        items.push(RepairRow { found, counts });
+        found.repair = Some(counts);
+        items.push(found);
     }
     // Add findings that are neither in the first nor in the last scan: only the repair met them.
     let mut revealed: Vec<(FindingId, RepairCounts)> = all_counts.into_iter().collect();
     revealed.sort_by_key(|(id, _)| id.into_str());
     for (id, counts) in revealed {
-        let found = ReportedFinding::new(id, id.row().severity);
-        items.push(RepairRow { found, counts });
+        items.push(ReportedFinding {
+            repair: Some(counts),
+            ..ReportedFinding::new(id, id.row().severity)
+        });
     }
-    items.retain(|row| row.found.count > 0 || row.counts != RepairCounts::default());
-    items.sort_by_key(|row| std::cmp::Reverse(row.found.severity));
+    items.retain(|found| found.count > 0 || found.repair_counts() != RepairCounts::default());
+    items.sort_by_key(|found| std::cmp::Reverse(found.severity));
     let mut totals = RepairCounts::default();
-    items.iter().for_each(|row| totals.add_counts(row.counts));
+    for counts in items.iter().map(ReportedFinding::repair_counts) {
+        totals.repaired += counts.repaired;
+        totals.gone += counts.gone;
+        totals.refused += counts.refused;
+    }
     let scan = ScanSummary {
         complete: is_complete,
         clean: is_complete && !last.reaches_fail_on_severity(),
@@ -190,7 +198,7 @@ fn make_report(
 
 /// The error that ended a repair early, with the number of findings that were repaired before.
 fn incomplete_error(error: &Error, repaired: &RepairReport, session: &Session) -> Error {
-    let repairable: u64 = repaired.items.iter().map(|row| row.found.repairable).sum();
+    let repairable: u64 = repaired.items.iter().map(|found| found.repairable).sum();
     let all = with_thousands_separators(repairable.max(repaired.totals.repaired));
     let count = with_thousands_separators(repaired.totals.repaired);
     let reason = format!(
@@ -208,7 +216,7 @@ mod tests {
     use crate::check::verify::batch_size::BatchSizes;
     use crate::check::verify::finding_filter::FindingFilter;
     use crate::interrupt::InterruptFlags;
-    use crate::model::check::CheckReport;
+    use crate::model::check::{CheckReport, ScanCounts};
 
     #[test]
     fn what_remains_after_a_later_round_was_interrupted_is_counted_from_the_last_scan() {
@@ -236,9 +244,7 @@ mod tests {
         let last = CheckOutcome {
             check: CheckReport {
                 scan: ScanSummary {
-                    keys: 1,
-                    jobs: 0,
-                    queues: 1,
+                    counts: ScanCounts::default(),
                     elapsed_s: Number(0.0),
                     complete: true,
                     clean: false,
@@ -250,9 +256,9 @@ mod tests {
             queue: RepairQueue::default(),
             halted: None,
             narrow: false,
-            unverified: Vec::new(),
+            unverified: Default::default(),
         };
         let report = make_report(&repairer, &last, BTreeMap::new(), Vec::new(), false);
-        assert_eq!(report.items[0].found.count, 95);
+        assert_eq!(report.items[0].count, 95);
     }
 }

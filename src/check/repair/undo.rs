@@ -9,21 +9,21 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::bulk::checksum::{self, ChecksumVerifier};
 use crate::bulk::ledger::{Ledger, LedgerHead, UNDO};
 use crate::check::verify::finding_filter::FindingFilter;
 use crate::error::{Error, Kind, io_message_without_errno};
 use crate::fs::open;
-use crate::model::finding::FindingId;
 use crate::model::verdict::{KeyChange, Repairability, Verdict, VerdictReply};
-use crate::name::{Name, escape_invalid_utf8};
+use crate::name::Name;
 use crate::session::Session;
 use crate::text::Sanitized;
 use crate::view::json;
@@ -41,13 +41,13 @@ impl UndoWriter {
     /// appends to it. A dry run only checks that the file can be opened.
     pub(crate) fn open(
         path: &Path,
-        command: &str,
+        command: String,
         dry_run: bool,
         session: &Session,
     ) -> Result<UndoWriter, Error> {
         let mut slice = 0;
         let head = LedgerHead {
-            command: command.to_owned(),
+            command,
             ..LedgerHead::new(UNDO, session)?
         };
         let ledger = Ledger::open(&session.member_file_path(path), head, dry_run, |line| {
@@ -131,72 +131,44 @@ enum PlannedOrDoneChanges {
 
 /// The changes that repair one finding.
 #[derive(Debug, Serialize, Deserialize)]
-struct FindingChanges {
+pub(crate) struct FindingChanges {
     /// The name of the finding, as text: another version of `qless` may have written a name that is unknown here.
-    finding: String,
-    changes: Vec<SerializedKeyChange>,
+    pub finding: String,
+    #[serde(deserialize_with = "read_changes")]
+    pub changes: Vec<KeyChange>,
 }
 
-/// A change of one value, as a line of the file has it. Fields `…_bytes` have values that are not UTF-8, in base64.
-#[derive(Debug, Serialize, Deserialize)]
-struct SerializedKeyChange {
-    key: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    key_bytes: Option<String>,
-    item: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    item_bytes: Option<String>,
-    before: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    before_bytes: Option<String>,
-    after: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    after_bytes: Option<String>,
-}
-
-impl From<&KeyChange> for SerializedKeyChange {
-    fn from(change: &KeyChange) -> SerializedKeyChange {
-        let KeyChange {
-            key,
-            item,
-            before,
-            after,
-        } = change;
-        let text = |name: &Option<Name>| {
-            name.as_ref()
-                .map(|name| escape_invalid_utf8(name.as_bytes()))
-        };
-        let bytes = |name: &Option<Name>| name.as_ref().and_then(Name::base64_if_not_utf8);
-        SerializedKeyChange {
-            key: Some(escape_invalid_utf8(key.as_bytes())),
-            key_bytes: key.base64_if_not_utf8(),
-            item: text(item),
-            item_bytes: bytes(item),
-            before: text(before),
-            before_bytes: bytes(before),
-            after: text(after),
-            after_bytes: bytes(after),
-        }
+/// Reads changes from a line. A value that is not UTF-8 also has a field `…_bytes`, in base64.
+fn read_changes<'de, D: Deserializer<'de>>(line: D) -> Result<Vec<KeyChange>, D::Error> {
+    #[derive(Deserialize)]
+    struct ChangeFields {
+        key: Option<String>,
+        key_bytes: Option<String>,
+        item: Option<String>,
+        item_bytes: Option<String>,
+        before: Option<String>,
+        before_bytes: Option<String>,
+        after: Option<String>,
+        after_bytes: Option<String>,
     }
-}
-
-impl SerializedKeyChange {
-    fn into_change(self) -> Result<KeyChange, String> {
-        Ok(KeyChange {
-            key: decode_name(self.key, self.key_bytes)?.ok_or("a change without key")?,
-            item: decode_name(self.item, self.item_bytes)?,
-            before: decode_name(self.before, self.before_bytes)?,
-            after: decode_name(self.after, self.after_bytes)?,
-        })
-    }
-}
-
-fn decode_name(text: Option<String>, bytes: Option<String>) -> Result<Option<Name>, String> {
-    match bytes.map(|bytes| STANDARD.decode(bytes)) {
-        Some(Ok(bytes)) => Ok(Some(Name::from(bytes))),
-        Some(Err(_)) => Err("a value is not base64".to_owned()),
+    let value = |text: Option<String>, bytes: Option<String>| match bytes {
+        Some(bytes) => match STANDARD.decode(bytes) {
+            Ok(bytes) => Ok(Some(Name::from(bytes))),
+            Err(_) => Err(D::Error::custom("a value is not base64")),
+        },
         None => Ok(text.map(Name::from)),
-    }
+    };
+    let changes = Vec::<ChangeFields>::deserialize(line)?.into_iter();
+    let changes = changes.map(|change| {
+        let key = value(change.key, change.key_bytes)?;
+        Ok(KeyChange {
+            key: key.ok_or_else(|| D::Error::custom("a change without key"))?,
+            item: value(change.item, change.item_bytes)?,
+            before: value(change.before, change.before_bytes)?,
+            after: value(change.after, change.after_bytes)?,
+        })
+    });
+    changes.collect()
 }
 
 /// The changes of each verdict that has this outcome.
@@ -209,11 +181,7 @@ fn changes_of_verdicts_with_outcome(
         .filter(|verdict| verdict.outcome == outcome)
         .map(|verdict| FindingChanges {
             finding: verdict.id.to_string(),
-            changes: verdict
-                .changes
-                .iter()
-                .map(SerializedKeyChange::from)
-                .collect(),
+            changes: verdict.changes.clone(),
         })
         .collect()
 }
@@ -222,43 +190,19 @@ fn parse_undo_line(line: &[u8]) -> Result<UndoLine, String> {
     serde_json::from_slice(line).map_err(|_| "this is not a change of a repair".to_owned())
 }
 
-/// A repaired finding to revert.
-#[derive(Debug)]
-pub(crate) struct RepairToRevert {
-    /// `None` for a finding of another version.
-    pub id: Option<FindingId>,
-    /// The newest first.
-    pub changes: Vec<KeyChange>,
-}
-
-/// The bytes of a line in the file.
-#[derive(Debug)]
-struct LineSpan {
-    offset: u64,
-    length: u64,
-}
-
 /// An undo file to revert.
 #[derive(Debug)]
 pub(crate) struct UndoFile {
-    shown: String,
+    /// The path, sanitized.
+    pub shown: String,
     file: BufReader<File>,
     pub head: LedgerHead,
-    /// The lines to revert, the newest last.
-    lines: Vec<LineSpan>,
+    /// Where the lines to revert begin, the newest last.
+    lines: Vec<u64>,
     /// The number of changes, by finding.
     pub counts: BTreeMap<String, u64>,
     /// The findings whose repairs are reverted.
     filter: FindingFilter,
-}
-
-/// Whether a filter selects a finding of an undo file. A finding with an unknown name, which another version of `qless`
-/// wrote, is selected only if the filter excludes no finding.
-fn selects_finding_by_name(filter: &FindingFilter, finding: &str) -> bool {
-    match FindingId::from_name(finding) {
-        Some(id) => filter.selects_finding(id),
-        None => !filter.excludes_any_finding(),
-    }
 }
 
 impl UndoFile {
@@ -303,14 +247,13 @@ impl UndoFile {
                 checksums.verify_line(&line).map_err(altered)?;
             } else {
                 checksums.verify_line(&line).map_err(altered)?;
-                let span = LineSpan { offset, length };
-                counted.add_line(&line, span).map_err(refused)?;
+                counted.add_line(&line, offset).map_err(refused)?;
             }
             offset += length;
         }
         let head = head.ok_or_else(foreign)?;
         let (lines, mut counts) = counted.into_lines_and_counts();
-        counts.retain(|finding, _| selects_finding_by_name(filter, finding));
+        counts.retain(|finding, _| filter.selects_finding_by_name(finding));
         Ok(UndoFile {
             shown,
             file: from,
@@ -321,24 +264,19 @@ impl UndoFile {
         })
     }
 
-    /// The path, sanitized.
-    pub(crate) fn shown_path(&self) -> &str {
-        &self.shown
-    }
-
     /// The number of changes.
     pub(crate) fn change_count(&self) -> u64 {
         self.counts.values().sum()
     }
 
-    /// Removes the newest line from the lines to revert, and returns its selected findings, newest first.
-    pub(crate) fn pop_newest_repairs(&mut self) -> Result<Option<Vec<RepairToRevert>>, Error> {
-        let Some(LineSpan { offset, length }) = self.lines.pop() else {
+    /// Removes the newest line from the lines to revert, and returns its selected findings, the newest first.
+    pub(crate) fn pop_newest_repairs(&mut self) -> Result<Option<Vec<FindingChanges>>, Error> {
+        let Some(offset) = self.lines.pop() else {
             return Ok(None);
         };
         let mut line = Vec::new();
         let position = self.file.seek(SeekFrom::Start(offset));
-        let result = position.and_then(|_| (&mut self.file).take(length).read_to_end(&mut line));
+        let result = position.and_then(|_| self.file.read_until(b'\n', &mut line));
         result.map_err(|fault| {
             let (shown, why) = (&self.shown, io_message_without_errno(&fault));
             Error::usage(format!("cannot read `{shown}`: {why}"))
@@ -354,23 +292,12 @@ impl UndoFile {
             .and_then(|()| parse_undo_line(&line))
             .map_err(changed)?;
         let (PlannedOrDoneChanges::Plan(repairs) | PlannedOrDoneChanges::Done(repairs)) = step;
-        let selected =
-            |repair: &FindingChanges| selects_finding_by_name(&self.filter, &repair.finding);
-        let repairs = repairs.into_iter().rev().filter(selected);
-        let newest_first = repairs.map(|repair| {
-            let changes = repair
-                .changes
-                .into_iter()
-                .rev()
-                .map(SerializedKeyChange::into_change);
-            let changes = changes.collect::<Result<Vec<KeyChange>, String>>()?;
-            let id = FindingId::from_name(&repair.finding);
-            Ok(RepairToRevert { id, changes })
-        });
-        newest_first
-            .collect::<Result<_, _>>()
-            .map(Some)
-            .map_err(changed)
+        let mut repairs: Vec<FindingChanges> = repairs.into_iter().rev().collect();
+        repairs.retain(|repair| self.filter.selects_finding_by_name(&repair.finding));
+        repairs
+            .iter_mut()
+            .for_each(|repair| repair.changes.reverse());
+        Ok(Some(repairs))
     }
 }
 
@@ -378,7 +305,7 @@ impl UndoFile {
 /// line with its plan, unless a reply was lost.
 #[derive(Default)]
 struct RevertibleLines {
-    lines: Vec<LineSpan>,
+    lines: Vec<u64>,
     counts: BTreeMap<String, u64>,
     /// The plan in the last line read. The next line decides whether a revert uses it.
     open: Option<RevertibleLine>,
@@ -387,29 +314,22 @@ struct RevertibleLines {
 /// A line of a batch.
 struct RevertibleLine {
     slice: u64,
-    span: LineSpan,
+    offset: u64,
     counts: Vec<(String, u64)>,
 }
 
 impl RevertibleLines {
-    fn add_line(&mut self, line: &[u8], span: LineSpan) -> Result<(), String> {
+    fn add_line(&mut self, line: &[u8], offset: u64) -> Result<(), String> {
         let UndoLine { slice, again, step } = parse_undo_line(line)?;
         let (repairs, planned) = match step {
             PlannedOrDoneChanges::Plan(repairs) => (repairs, true),
             PlannedOrDoneChanges::Done(repairs) => (repairs, false),
         };
-        let mut counts = Vec::with_capacity(repairs.len());
-        for repair in repairs {
-            let changes = repair
-                .changes
-                .into_iter()
-                .map(SerializedKeyChange::into_change);
-            let changes = changes.collect::<Result<Vec<_>, _>>()?;
-            counts.push((repair.finding, changes.len() as u64));
-        }
+        let count = |repair: FindingChanges| (repair.finding, repair.changes.len() as u64);
+        let counts = repairs.into_iter().map(count).collect();
         let line = RevertibleLine {
             slice,
-            span,
+            offset,
             counts,
         };
         // The changes of a batch replace its plan, unless a reply was lost: then a revert uses both lines.
@@ -426,13 +346,13 @@ impl RevertibleLines {
     }
 
     fn push_line_to_revert(&mut self, line: RevertibleLine) {
-        self.lines.push(line.span);
+        self.lines.push(line.offset);
         for (finding, changes) in line.counts {
             *self.counts.entry(finding).or_default() += changes;
         }
     }
 
-    fn into_lines_and_counts(mut self) -> (Vec<LineSpan>, BTreeMap<String, u64>) {
+    fn into_lines_and_counts(mut self) -> (Vec<u64>, BTreeMap<String, u64>) {
         if let Some(plan) = self.open.take() {
             self.push_line_to_revert(plan);
         }

@@ -1,7 +1,7 @@
 //! Jobs that lost their set of dependencies. A repair restores the set from the jobs that still list such a job as a
 //! dependent.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use crate::model::finding::FindingId;
 use crate::model::verdict::{MAX_ITEMS, Verdict};
@@ -18,66 +18,56 @@ pub(super) fn has_lost_dependencies(verdict: &Verdict) -> bool {
             .any(|change| change.after.is_some() && change.key.as_bytes().ends_with(&own))
 }
 
-/// The lost dependencies of jobs, in groups that one call restores.
-#[derive(Debug, Default)]
-pub(super) struct LostDependencyGroups {
-    /// The groups to restore, each by one call. A group has the dependencies of a job, and of all jobs that share
-    /// dependencies with it.
-    pub complete: Vec<Vec<Name>>,
-    /// The dependencies that this repair does not restore: their group is too large for one call, may lack members, or
-    /// has an excluded job.
-    pub excluded: HashSet<Name>,
-}
-
-impl LostDependencyGroups {
-    /// Groups pairs of a job and a lost dependency. Dependencies that share a job, directly or through others, form one
-    /// group. `is_incomplete` says that pairs are missing, so that any group may lack members.
-    pub(super) fn new(
-        pairs: Vec<(Name, Name)>,
-        is_incomplete: bool,
-        excluded_jobs: &HashSet<Name>,
-    ) -> LostDependencyGroups {
-        // A union-find structure: the parent of each pair. All pairs with the same root are one group.
-        let mut parents: Vec<usize> = Vec::new();
-        let mut excluded_groups: Vec<usize> = Vec::new();
-        let mut of_job: HashMap<Name, usize> = HashMap::new();
-        let mut of_dependency: HashMap<Name, usize> = HashMap::new();
-        for (job, dependency) in pairs {
-            let new = parents.len();
-            parents.push(new);
-            if excluded_jobs.contains(&job) {
-                excluded_groups.push(new);
-            }
-            let one = *of_job.entry(job).or_insert(new);
-            let other = *of_dependency.entry(dependency).or_insert(new);
-            let (one, other) = (
-                root_of_group(&mut parents, one),
-                root_of_group(&mut parents, other),
-            );
-            let new = root_of_group(&mut parents, new);
-            parents[other] = one;
-            parents[new] = one;
+/// Groups the dependencies of pairs of a job and a lost dependency. A group has the dependencies of a job, and of all
+/// jobs that share dependencies with it, directly or through others. Moves a group that one call cannot restore to
+/// `excluded`: it is too large, or has an excluded job. `is_incomplete` says that pairs are missing, so that any group
+/// may lack members.
+pub(super) fn group_restorable_dependencies(
+    pairs: Vec<(Name, Name)>,
+    is_incomplete: bool,
+    excluded_jobs: &HashSet<Name>,
+    excluded: &mut HashSet<Name>,
+) -> VecDeque<Vec<Name>> {
+    // A union-find structure: the parent of each pair. All pairs with the same root are one group.
+    let mut parents: Vec<usize> = Vec::new();
+    let mut excluded_groups: Vec<usize> = Vec::new();
+    let mut of_job: HashMap<Name, usize> = HashMap::new();
+    let mut of_dependency: HashMap<Name, usize> = HashMap::new();
+    for (job, dependency) in pairs {
+        let new = parents.len();
+        parents.push(new);
+        if excluded_jobs.contains(&job) {
+            excluded_groups.push(new);
         }
-        let mut members: BTreeMap<usize, Vec<Name>> = BTreeMap::new();
-        for (dependency, at) in of_dependency {
-            let at = root_of_group(&mut parents, at);
-            members.entry(at).or_default().push(dependency);
-        }
-        let excluded_groups: HashSet<usize> = excluded_groups
-            .into_iter()
-            .map(|at| root_of_group(&mut parents, at))
-            .collect();
-        let mut groups = LostDependencyGroups::default();
-        for (at, mut group) in members {
-            group.sort_unstable();
-            if is_incomplete || group.len() > MAX_ITEMS || excluded_groups.contains(&at) {
-                groups.excluded.extend(group)
-            } else {
-                groups.complete.push(group)
-            }
-        }
-        groups
+        let one = *of_job.entry(job).or_insert(new);
+        let other = *of_dependency.entry(dependency).or_insert(new);
+        let (one, other) = (
+            root_of_group(&mut parents, one),
+            root_of_group(&mut parents, other),
+        );
+        let new = root_of_group(&mut parents, new);
+        parents[other] = one;
+        parents[new] = one;
     }
+    let mut members: BTreeMap<usize, Vec<Name>> = BTreeMap::new();
+    for (dependency, at) in of_dependency {
+        let at = root_of_group(&mut parents, at);
+        members.entry(at).or_default().push(dependency);
+    }
+    let excluded_groups: HashSet<usize> = excluded_groups
+        .into_iter()
+        .map(|at| root_of_group(&mut parents, at))
+        .collect();
+    let mut groups = VecDeque::new();
+    for (at, mut group) in members {
+        group.sort_unstable();
+        if is_incomplete || group.len() > MAX_ITEMS || excluded_groups.contains(&at) {
+            excluded.extend(group)
+        } else {
+            groups.push_back(group)
+        }
+    }
+    groups
 }
 
 /// The root of the tree that a pair belongs to, in a union-find structure. Shortens the path to the root.

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
 
-use self::lost_dependencies::{LostDependencyGroups, has_lost_dependencies};
+use self::lost_dependencies::{group_restorable_dependencies, has_lost_dependencies};
 use self::overlaps::OverlappingFindings;
 use crate::model::finding::{FindingId, RepairStage};
 use crate::model::verdict::{ItemKind, ItemLocation, MAX_ITEMS, Verdict};
@@ -30,21 +30,22 @@ pub(crate) struct RepairQueue {
     large: HashSet<Name>,
     /// Jobs that lost their dependencies, each with a dependency that still lists the job.
     lost_dependencies: Vec<(Name, Name)>,
-    overlaps: OverlappingFindings,
-    expected: ExpectedRepairHashes,
+    pub overlaps: OverlappingFindings,
+    pub expected: ExpectedRepairHashes,
     /// Jobs whose lost dependencies this repair does not restore, because the core has not verified all of them.
-    excluded: HashSet<Name>,
+    pub excluded: HashSet<Name>,
     bytes: usize,
-    overflowed: bool,
+    /// Whether the scan found more items to repair than the queue can take.
+    pub overflowed: bool,
     /// Whether the queue was too full for some lost dependencies.
     lost_dependencies_overflowed: bool,
     /// Whether this repair releases no job, because a job may be running in a queue that is not listed. The call that
     /// releases a job would not see a lock in such a queue.
-    withholds_releases: bool,
+    pub withholds_releases: bool,
     /// Whether only some queues are scanned.
     is_scoped: bool,
     /// The number of findings that this repair skips because `--queue` selects only some queues.
-    skipped: usize,
+    pub skipped_by_scope: usize,
 }
 
 impl RepairQueue {
@@ -63,17 +64,6 @@ impl RepairQueue {
         }
     }
 
-    /// Notes a verdict that may overlap with verdicts of other locations. Returns whether its repair makes more changes
-    /// than theirs: then only this location repairs the finding.
-    pub(crate) fn note_and_take_over_if_larger(
-        &mut self,
-        location: &ItemLocation,
-        verdict: &Verdict,
-    ) -> bool {
-        self.overlaps
-            .note_and_take_over_if_larger(location, verdict)
-    }
-
     /// Queues those items of a verifying call that may have led to a verdict, if the queue has capacity.
     pub(crate) fn queue_items_of_verdict(
         &mut self,
@@ -82,7 +72,8 @@ impl RepairQueue {
         verdict: &Verdict,
     ) {
         if self.has_capacity_or_notes_overflow() {
-            self.expected.expect_repair_of(verdict);
+            let ExpectedRepairHashes { hashes, hasher } = &mut self.expected;
+            hashes.insert(hasher.hash_one((verdict.id, &verdict.item)));
         }
         if has_lost_dependencies(verdict) {
             return self.push_or_skip_lost_dependency(verdict);
@@ -146,7 +137,7 @@ impl RepairQueue {
     fn push_or_skip_lost_dependency(&mut self, verdict: &Verdict) {
         // With `--queue`, the scan may have missed other lost dependencies of the job, so the repair skips it.
         if self.is_scoped {
-            self.note_finding_skipped_by_scope();
+            self.skipped_by_scope += 1;
         } else if !self.has_capacity_or_notes_overflow() {
             self.lost_dependencies_overflowed = true;
         } else {
@@ -156,37 +147,12 @@ impl RepairQueue {
         }
     }
 
-    /// Notes that the core has not verified all lost dependencies of a job, so that the repair does not restore them.
-    pub(crate) fn exclude_lost_dependencies_of(&mut self, job: &Name) {
-        self.excluded.insert(job.clone());
-    }
-
     /// Whether another item fits into the queue. If not, notes that the queue has overflowed.
     fn has_capacity_or_notes_overflow(&mut self) -> bool {
         let fits =
             self.items.len() + self.lost_dependencies.len() < MAX_QUEUED && self.bytes < MAX_BYTES;
         self.overflowed |= !fits;
         fits
-    }
-
-    /// Excludes from this repair all findings whose repair may release a job.
-    pub(crate) fn withhold_job_releases(&mut self) {
-        self.withholds_releases = true;
-    }
-
-    /// Counts a finding that this repair skips because `--queue` selects only some queues.
-    pub(crate) fn note_finding_skipped_by_scope(&mut self) {
-        self.skipped += 1;
-    }
-
-    /// The number of findings that this repair skips because `--queue` selects only some queues.
-    pub(crate) fn findings_skipped_by_scope(&self) -> usize {
-        self.skipped
-    }
-
-    /// Whether the scan found more items to repair than the queue can take.
-    pub(crate) fn has_overflowed(&self) -> bool {
-        self.overflowed
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -214,12 +180,6 @@ impl RepairQueue {
         wide
     }
 
-    /// Moves out all findings that the repair of this queue is expected to repair, as hashes that count the
-    /// repairs of a call whose reply was lost. The items stay queued.
-    pub(crate) fn take_hashes_of_expected_repairs(&mut self) -> ExpectedRepairHashes {
-        std::mem::take(&mut self.expected)
-    }
-
     /// Groups the queued items into batches in the order of the repair: by stage, kind and location. A batch of a
     /// stage and location has each item once.
     pub(crate) fn into_batches(self) -> Vec<RepairBatch> {
@@ -229,7 +189,7 @@ impl RepairQueue {
             lost_dependencies,
             lost_dependencies_overflowed,
             large,
-            excluded,
+            excluded: excluded_jobs,
             overlaps,
             withholds_releases,
             ..
@@ -239,8 +199,13 @@ impl RepairQueue {
             .collect();
         let large = Rc::new(large);
         let jobs = ItemLocation::new(ItemKind::Job, "");
-        let LostDependencyGroups { complete, excluded } =
-            LostDependencyGroups::new(lost_dependencies, lost_dependencies_overflowed, &excluded);
+        let mut excluded = HashSet::new();
+        let groups = group_restorable_dependencies(
+            lost_dependencies,
+            lost_dependencies_overflowed,
+            &excluded_jobs,
+            &mut excluded,
+        );
         // Leave out dependencies whose group one call cannot restore as a whole.
         items.retain(|(stage, at, item)| {
             *stage != RepairStage::Edges
@@ -257,12 +222,12 @@ impl RepairQueue {
         });
         items.dedup();
         let mut batches: Vec<RepairBatch> = Vec::new();
-        if !complete.is_empty() {
+        if !groups.is_empty() {
             batches.push(RepairBatch {
                 stage: RepairStage::Edges,
                 location: jobs,
                 excluded: Vec::new(),
-                groups: complete.into(),
+                groups,
                 large: large.clone(),
             });
         }
@@ -382,12 +347,6 @@ pub(crate) struct ExpectedRepairHashes {
 }
 
 impl ExpectedRepairHashes {
-    /// Adds the finding of a verdict whose item the scan queues for the repair.
-    pub(crate) fn expect_repair_of(&mut self, verdict: &Verdict) {
-        let hash = self.hasher.hash_one((verdict.id, &verdict.item));
-        self.hashes.insert(hash);
-    }
-
     /// Removes the expected findings about these items that a stage repairs, and returns each with its item.
     pub(crate) fn take_repairs_about(
         &mut self,
@@ -645,7 +604,7 @@ mod tests {
                 &verdict(FindingId::GhostWaiting, &jid, "mail"),
             );
         }
-        assert!(queue.has_overflowed());
+        assert!(queue.overflowed);
         assert_eq!(queue.item_count(), MAX_QUEUED);
     }
 }

@@ -211,7 +211,7 @@ impl Scanner<'_> {
                 .note_and_pace_members_read(scanner.core, tags.len())?;
             for ((tag, score), reply) in tags.iter().zip(replies) {
                 let right = match reply {
-                    ReadReply::Number(count) => count > 0 && *score == count as f64,
+                    ReadReply::Number(count) => count > 0 && *score == Some(count as f64),
                     _ => false,
                 };
                 if !right {
@@ -232,8 +232,7 @@ impl Scanner<'_> {
                     KeyFamily::Tag(tag) => tags.push(tag.to_vec()),
                     KeyFamily::Job(jid) => jobs.push(jid.to_vec()),
                     KeyFamily::DayCounters(_) if scanner.tally.overflowed => {
-                        let bare = scanner.keys.without_prefix(key).to_vec();
-                        scanner.add_candidate_if_in_scope(ItemKind::Key, b"", &bare)?;
+                        scanner.add_key_candidate(key)?;
                     }
                     _ => {}
                 }
@@ -293,8 +292,7 @@ impl Scanner<'_> {
                 if stored == counted.jobs.to_string().into_bytes() {
                     continue;
                 }
-                let bare = self.keys.without_prefix(&key).to_vec();
-                self.add_candidate_if_in_scope(ItemKind::Key, b"", &bare)?;
+                self.add_key_candidate(&key)?;
                 // A missing counter has no key to verify: verify one of its jobs.
                 if let Some(jid) = &counted.example {
                     self.add_candidate_if_in_scope(ItemKind::Job, b"", jid.as_bytes())?;

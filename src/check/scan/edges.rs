@@ -53,7 +53,6 @@ impl Scanner<'_> {
         jids: &[Vec<u8>],
         mut replies: Replies,
     ) -> Result<(), Error> {
-        let first_pass = self.first_pass;
         for dependent in jids {
             let (page, state) = (replies.next(), replies.next());
             let (missing, state) = missing_and_state(state);
@@ -75,10 +74,10 @@ impl Scanner<'_> {
                     scanner
                         .unmatched
                         .match_other_side_or_add(hash, MatchSide::Upper);
-                    if missing && first_pass {
-                        scanner.add_candidate_if_in_scope(ItemKind::Job, b"", &dependency)?;
+                    if missing {
+                        scanner.add_candidate_in_first_pass(ItemKind::Job, &dependency)?;
                     }
-                    if in_depends && first_pass && dependency != *dependent {
+                    if in_depends && scanner.first_pass && dependency != *dependent {
                         scanner
                             .cycles
                             .add_edge(&scanner.salt, dependent, &dependency);
@@ -86,8 +85,8 @@ impl Scanner<'_> {
                 }
                 Ok(())
             })?;
-            if (is_candidate || count > MAX_EDGES) && first_pass {
-                self.add_candidate_if_in_scope(ItemKind::Job, b"", dependent)?;
+            if is_candidate || count > MAX_EDGES {
+                self.add_candidate_in_first_pass(ItemKind::Job, dependent)?;
             }
         }
         Ok(())
@@ -99,7 +98,6 @@ impl Scanner<'_> {
         jids: &[Vec<u8>],
         mut replies: Replies,
     ) -> Result<(), Error> {
-        let first_pass = self.first_pass;
         for dependency in jids {
             let (page, state) = (replies.next(), replies.next());
             let (missing, state) = missing_and_state(state);
@@ -121,14 +119,14 @@ impl Scanner<'_> {
                     scanner
                         .unmatched
                         .match_other_side_or_add(hash, MatchSide::Lower);
-                    if should_have_no_dependents && first_pass {
-                        scanner.add_candidate_if_in_scope(ItemKind::Job, b"", &dependent)?;
+                    if should_have_no_dependents {
+                        scanner.add_candidate_in_first_pass(ItemKind::Job, &dependent)?;
                     }
                 }
                 Ok(())
             })?;
-            if first_pass && (should_have_no_dependents || count > MAX_EDGES) {
-                self.add_candidate_if_in_scope(ItemKind::Job, b"", dependency)?;
+            if should_have_no_dependents || count > MAX_EDGES {
+                self.add_candidate_in_first_pass(ItemKind::Job, dependency)?;
             }
         }
         Ok(())

@@ -24,31 +24,18 @@ pub(super) struct ScannedJob {
     pub worker: Vec<u8>,
     pub priority: f64,
     pub expires: f64,
-    /// The recurring job that put this job, and the number of this job among the jobs that it put.
-    pub child: Option<(Vec<u8>, f64)>,
     /// Whether the core has to verify this job.
     pub is_candidate: bool,
     /// Whether the server takes long to verify this job.
     pub large: bool,
     pub extra_reads: Vec<ExtraRead>,
-    /// Lanes and sets of throttles that should have the job.
-    pub coordination: Vec<(ItemKind, Vec<u8>)>,
     /// The number of throttles that may still hold this job in state `throttled`: a throttle found without the job no
     /// longer counts. At 0, the job is a candidate.
     pub missing_in: usize,
 }
 
-impl ScannedJob {
-    /// Requests a read of the job's entry in a lane or in a set of a throttle, which should have the job.
-    pub(super) fn expect_entry_in(&mut self, kind: ItemKind, name: &[u8]) {
-        let at = self.coordination.len();
-        self.coordination.push((kind, name.to_vec()));
-        self.extra_reads.push(ExtraRead::Coordination(at));
-    }
-}
-
 /// A further read that a job requires.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) enum ExtraRead {
     /// The job's score among the waiting jobs.
     WorkScore,
@@ -57,18 +44,17 @@ pub(super) enum ExtraRead {
     /// The job's score in the list of a worker that may have lost the job.
     WorkerScore,
     HasDependencies,
-    /// The count of the job's template.
-    TemplateCount,
-    /// The job's entry in a lane or in a set of a throttle, by the position of the entry in
-    /// [`ScannedJob::coordination`].
-    Coordination(usize),
+    /// The number of jobs that this recurring job has put. The job is the one with the second number among them.
+    TemplateCount(Vec<u8>, f64),
+    /// The job's entry in a lane or in a set of a throttle, which should have the job.
+    EntryIn(ItemKind, Vec<u8>),
 }
 
 impl Scanner<'_> {
     /// The reads of the other keys of jobs, one for each [`ExtraRead`] of each job.
     pub(super) fn extra_reads_of_jobs(&self, jobs: &[ScannedJob]) -> Vec<ReadCommand> {
         let reads = jobs.iter().flat_map(|job| {
-            let read = |extra: &ExtraRead| self.extra_read(job, *extra);
+            let read = |extra| self.extra_read(job, extra);
             job.extra_reads.iter().map(read)
         });
         reads.collect()
@@ -90,7 +76,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    fn extra_read(&self, job: &ScannedJob, extra: ExtraRead) -> ReadCommand {
+    fn extra_read(&self, job: &ScannedJob, extra: &ExtraRead) -> ReadCommand {
         match extra {
             ExtraRead::WorkScore => ReadCommand::member_score(
                 &self.keys.queue_key(QueueKey::Work, &job.queue),
@@ -108,8 +94,7 @@ impl Scanner<'_> {
                     .keys
                     .companion_key(JobCompanionKey::Dependencies, &job.jid),
             ),
-            ExtraRead::Coordination(at) => {
-                let (kind, name) = &job.coordination[at];
+            ExtraRead::EntryIn(kind, name) => {
                 let key = match kind {
                     ItemKind::Lane => self.keys.lane_key(name),
                     ItemKind::Slots => self.keys.throttle_slots_key(name),
@@ -117,12 +102,8 @@ impl Scanner<'_> {
                 };
                 ReadCommand::member_score(&key, &job.jid)
             }
-            ExtraRead::TemplateCount => {
-                let template = job.child.as_ref().map(|(template, _)| template.as_slice());
-                ReadCommand::hash_field(
-                    &self.keys.recurring_key(template.unwrap_or_default()),
-                    "count",
-                )
+            ExtraRead::TemplateCount(template, _) => {
+                ReadCommand::hash_field(&self.keys.recurring_key(template), "count")
             }
         }
     }
@@ -195,24 +176,31 @@ impl Scanner<'_> {
                     )?;
                 }
             }
-            ExtraRead::Coordination(at) => {
-                self.match_lane_or_throttle_entry(job, at, score.is_some())
+            ExtraRead::EntryIn(kind, name) => {
+                self.match_lane_or_throttle_entry(job, kind, &name, score.is_some())
             }
-            ExtraRead::TemplateCount => self.check_template_count(job, text.as_deref())?,
+            ExtraRead::TemplateCount(template, number) => {
+                self.check_template_count(job, template, number, text.as_deref())?
+            }
         }
         Ok(())
     }
 
     /// Matches the entry of a job in a lane or in a set of a throttle. A job without an entry that it should have
     /// becomes a candidate. Of the throttles that may hold a job, one entry is enough.
-    fn match_lane_or_throttle_entry(&mut self, job: &mut ScannedJob, index: usize, exists: bool) {
-        let (kind, name) = &job.coordination[index];
+    fn match_lane_or_throttle_entry(
+        &mut self,
+        job: &mut ScannedJob,
+        kind: ItemKind,
+        name: &[u8],
+        exists: bool,
+    ) {
         if exists {
-            let hash = self.hash_entry(*kind, name, &job.jid, 0);
+            let hash = self.hash_entry(kind, name, &job.jid, 0);
             self.unmatched
                 .match_other_side_or_add(hash, MatchSide::Lower);
         }
-        if *kind == ItemKind::Pending {
+        if kind == ItemKind::Pending {
             job.missing_in -= usize::from(!exists);
             job.is_candidate |= self.first_pass && job.missing_in == 0 && !exists;
         } else {
@@ -223,20 +211,17 @@ impl Scanner<'_> {
     fn check_template_count(
         &mut self,
         job: &mut ScannedJob,
+        template: Vec<u8>,
+        number: f64,
         stored: Option<&[u8]>,
     ) -> Result<(), Error> {
-        let Some((template, number)) = job.child.take() else {
-            return Ok(());
-        };
         if self.template_counts.len() >= 10_000 {
             self.template_counts.clear();
         }
         let count = stored.and_then(validate::parse_number);
         if stored.is_some() && count.is_none_or(|count| number > count) {
             job.is_candidate |= self.first_pass;
-            if self.first_pass {
-                self.add_candidate_if_in_scope(ItemKind::Recurring, b"", &template)?;
-            }
+            self.add_candidate_in_first_pass(ItemKind::Recurring, &template)?;
         }
         self.template_counts.insert(template, count);
         Ok(())

@@ -7,19 +7,15 @@ use crate::core::script::keys;
 use crate::error::Error;
 use crate::model::verdict::{BLOCK, ItemKind};
 
-use super::set::{SETS_PER_READ, ScannedSet, priority_bucket, time_bucket, whole_second_bucket};
+use super::set::{
+    SETS_PER_READ, ScannedSet, ScoredMember, pair_with_scores, priority_bucket, time_bucket,
+    whole_second_bucket,
+};
 use super::unmatched::{EntryMatch, MatchSide};
-use super::{MAX_CLOCK_DRIFT, RememberedAs, ScanCounts, Scanner, validate};
+use super::{MAX_CLOCK_DRIFT, RememberedAs, ScanCounts, Scanner};
 
 /// Kinds of sets with times: an entry that has been due for more than a day makes its queue a candidate.
 const STUCK: [ItemKind; 3] = [ItemKind::Locks, ItemKind::Scheduled, ItemKind::Recur];
-
-/// A queue whose sets are scanned.
-pub(super) struct QueueToScan {
-    name: Vec<u8>,
-    /// The queue's score in the list of queues; `None` if the queue is not listed.
-    listed_at: Option<f64>,
-}
 
 /// Whether a set has a lock that has not expired.
 fn has_live_lock(set: &ScannedSet) -> bool {
@@ -117,11 +113,11 @@ impl Scanner<'_> {
             ItemKind::Group => self.unmatched.add_entry(hash) == EntryMatch::Duplicate,
             ItemKind::Recur => {
                 self.unmatched.add_entry(hash);
-                self.first_pass && !self.score_can_become_due(score)
+                self.first_pass && !self.now.score_can_become_due(score)
             }
             ItemKind::Scheduled => {
                 self.unmatched.add_entry(hash);
-                self.first_pass && !score.is_nan() && !self.score_can_become_due(score)
+                self.first_pass && !score.is_nan() && !self.now.score_can_become_due(score)
             }
             ItemKind::Completed => {
                 self.unmatched.add_entry(hash);
@@ -176,7 +172,8 @@ impl Scanner<'_> {
         self.scan_sets(&mut sets)
     }
 
-    pub(super) fn scan_queues(&mut self, queues: &[QueueToScan]) -> Result<(), Error> {
+    /// Scans the sets of queues. A queue comes with its score in the list of queues, if it is listed.
+    pub(super) fn scan_queues(&mut self, queues: &[ScoredMember]) -> Result<(), Error> {
         let kinds = [
             ItemKind::Work,
             ItemKind::Locks,
@@ -188,12 +185,12 @@ impl Scanner<'_> {
         ];
         for queues in queues.chunks((self.pages_per_round_trip(SETS_PER_READ) / kinds.len()).max(1))
         {
-            for queue in queues {
-                let remembered = remembered_key(ItemKind::Work, &queue.name);
+            for (queue, _) in queues {
+                let remembered = remembered_key(ItemKind::Work, queue);
                 self.remember_name(RememberedAs::Scanned, &remembered);
             }
-            let sets = queues.iter().flat_map(|queue| {
-                let set = |kind| self.new_scanned_set(kind, &queue.name);
+            let sets = queues.iter().flat_map(|(queue, _)| {
+                let set = |kind| self.new_scanned_set(kind, queue);
                 kinds.map(set)
             });
             let mut sets: Vec<ScannedSet> = sets.collect();
@@ -204,8 +201,8 @@ impl Scanner<'_> {
             let lists_completed =
                 |set: &ScannedSet| set.kind == ItemKind::CompletedIn && set.count > 0;
             self.has_completed_in |= sets.iter().any(lists_completed);
-            for (queue, sets) in queues.iter().zip(sets.chunks(kinds.len())) {
-                if queue.listed_at.is_none() && sets.iter().any(has_live_lock) {
+            for ((_, listed_at), sets) in queues.iter().zip(sets.chunks(kinds.len())) {
+                if listed_at.is_none() && sets.iter().any(has_live_lock) {
                     self.sink.note_lock_in_unlisted_queue();
                 }
             }
@@ -225,7 +222,7 @@ impl Scanner<'_> {
             let queues = queues.iter().zip(sets.chunks(kinds.len())).zip(stuck);
             for ((queue, sets), stuck) in queues {
                 if stuck || self.is_queue_candidate(queue, sets) {
-                    self.add_candidate_if_in_scope(ItemKind::Names, b"queues", &queue.name)?;
+                    self.add_candidate_if_in_scope(ItemKind::Names, b"queues", &queue.0)?;
                 }
             }
         }
@@ -253,24 +250,15 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Whether an entry of a schedule with this score will ever become due.
-    pub(super) fn score_can_become_due(&self, due: f64) -> bool {
-        self.now.score_can_become_due(due)
-    }
-
-    fn is_queue_candidate(&self, queue: &QueueToScan, sets: &[ScannedSet]) -> bool {
+    fn is_queue_candidate(&self, (queue, listed_at): &ScoredMember, sets: &[ScannedSet]) -> bool {
         let now = self.now_in_seconds();
-        let Some(listed_at) = queue.listed_at else {
+        let Some(listed_at) = *listed_at else {
             return true;
         };
         let mut of_queue = sets.iter().filter(|set| set.kind != ItemKind::CompletedIn);
         let used = of_queue.any(|set| set.count > 0);
         let locks = sets.iter().find(|set| set.kind == ItemKind::Locks);
-        let limit = self
-            .limits
-            .get(&queue.name)
-            .copied()
-            .unwrap_or(f64::INFINITY);
+        let limit = self.limits.get(queue).copied().unwrap_or(f64::INFINITY);
         let over = locks.is_some_and(|set| limit >= 1.0 && set.live as f64 > limit.floor());
         !used || over || listed_at > now + MAX_CLOCK_DRIFT
     }
@@ -283,20 +271,11 @@ impl Scanner<'_> {
             for (queue, _) in &page {
                 scanner.remember_name(RememberedAs::Queue, queue);
             }
-            let page: Vec<_> = page
-                .into_iter()
-                .map(|(name, score)| QueueToScan {
-                    name,
-                    listed_at: Some(score),
-                })
-                .collect();
             scanner.scan_queues(&page)
         })?;
         if self.first_pass && !self.rescanning {
-            self.counts.queues = listed;
-            let queues = listed;
             let seen = ScanCounts {
-                queues,
+                queues: listed,
                 ..ScanCounts::default()
             };
             self.sink.note_and_pace_keys_scanned(self.core, seen)?;
@@ -315,7 +294,7 @@ impl Scanner<'_> {
                     RememberedAs::Scanned,
                     &self::remembered_key(ItemKind::Worker, &worker),
                 );
-                if at > ahead && scanner.first_pass && !scanner.rescanning {
+                if at.is_some_and(|at| at > ahead) && scanner.first_pass && !scanner.rescanning {
                     scanner.add_candidate_if_in_scope(ItemKind::Names, b"workers", &worker)?;
                 }
                 sets.push(scanner.new_scanned_set(ItemKind::Worker, &worker));
@@ -388,10 +367,7 @@ impl Scanner<'_> {
         }
         self.has_unlisted = true;
         if kind == ItemKind::Work {
-            self.scan_queues(&[QueueToScan {
-                name: name.to_vec(),
-                listed_at: None,
-            }])?;
+            self.scan_queues(&[(name.to_vec(), None)])?;
             return Ok(true);
         }
         let mut set = [self.new_scanned_set(kind, name)];
@@ -429,20 +405,13 @@ impl Scanner<'_> {
     pub(super) fn for_each_scored_page(
         &mut self,
         key: &[u8],
-        mut each: impl FnMut(&mut Self, Vec<(Vec<u8>, f64)>) -> Result<(), Error>,
+        mut each: impl FnMut(&mut Self, Vec<ScoredMember>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.for_each_cursor_page(
             key,
             2,
             |cursor, count| ReadCommand::scan_sorted_set(key, cursor, count),
-            |scanner, items| {
-                let mut items = items.into_iter();
-                let mut page = Vec::with_capacity(items.len() / 2);
-                while let (Some(name), Some(score)) = (items.next(), items.next()) {
-                    page.push((name, validate::parse_score(&score).unwrap_or(f64::NAN)));
-                }
-                each(scanner, page)
-            },
+            |scanner, items| each(scanner, pair_with_scores(items)),
         )
     }
 

@@ -69,7 +69,7 @@ impl Scanner<'_> {
             };
             let job = self.examine_job(jid, fields, &history)?;
             match job {
-                Some(job) if !job.extra_reads.is_empty() => self.queue_extra_reads(job),
+                Some(job) if !job.extra_reads.is_empty() => self.pipeline.open_jobs.push(job),
                 Some(job) => self.add_job_if_candidate(&job)?,
                 None => {}
             }
@@ -182,7 +182,7 @@ impl Scanner<'_> {
         job.is_candidate |= text(11).is_some() && state != b"running";
         job.is_candidate |= text(12).is_some() && state != b"depends";
         job.is_candidate |=
-            text(12).is_some() && !number(12).is_some_and(|due| self.score_can_become_due(due));
+            text(12).is_some() && !number(12).is_some_and(|due| self.now.score_can_become_due(due));
         job.is_candidate |= text(16).is_some();
         match number(4) {
             Some(priority) => job.priority = priority,
@@ -255,7 +255,7 @@ impl Scanner<'_> {
             _ => (true, false),
         };
         if there {
-            let hash = self.history_key_hash(jid);
+            let hash = self.hash_of_job_key(RememberedAs::History, jid);
             self.unmatched
                 .match_other_side_or_add(hash, MatchSide::Lower);
         }
@@ -363,12 +363,13 @@ impl Scanner<'_> {
             _ => true,
         };
         if let (Some(lane), true) = (lane, live) {
-            job.expect_entry_in(ItemKind::Lane, lane);
+            let read = ExtraRead::EntryIn(ItemKind::Lane, lane.to_vec());
+            job.extra_reads.push(read);
         }
         let is_marked = throttles.is_some() || job.state == b"complete";
         job.is_candidate |= lane.is_some() && !is_marked && self.first_pass;
         if dup == Some(b"merge") && job.state != b"complete" {
-            let hash = self.payloads_key_hash(&job.jid);
+            let hash = self.hash_of_job_key(RememberedAs::Payloads, &job.jid);
             self.unmatched
                 .match_other_side_or_add(hash, MatchSide::Lower);
             // Only the core can compare the data of a merge job with its payloads.
@@ -388,9 +389,8 @@ impl Scanner<'_> {
             }
             _ => return,
         };
-        for id in ids {
-            job.expect_entry_in(kind, &id);
-        }
+        let reads = ids.into_iter().map(|id| ExtraRead::EntryIn(kind, id));
+        job.extra_reads.extend(reads);
     }
 
     /// Matches the entries of a failed job in its failure list and among the times of failures. Counts the job for the
@@ -402,11 +402,7 @@ impl Scanner<'_> {
     ) -> Result<(), Error> {
         let Some(failure) = failure.and_then(validate::parse_failure) else {
             job.is_candidate |= self.first_pass;
-            return if self.first_pass {
-                self.add_candidate_if_in_scope(ItemKind::Failed, b"", &job.jid)
-            } else {
-                Ok(())
-            };
+            return self.add_candidate_in_first_pass(ItemKind::Failed, &job.jid);
         };
         if self.has_failed_times {
             self.match_expected_entry(
@@ -420,10 +416,10 @@ impl Scanner<'_> {
             self.tally
                 .count_failed_job(failure.when, &job.queue, &job.jid);
         }
-        if self.match_expected_entry(ItemKind::Group, &failure.group, &job.jid, 0)? {
+        if self.match_expected_entry(ItemKind::Group, failure.group.as_bytes(), &job.jid, 0)? {
             Ok(())
         } else {
-            self.add_candidate_if_in_scope(ItemKind::Failed, &failure.group, &job.jid)
+            self.add_candidate_if_in_scope(ItemKind::Failed, failure.group.as_bytes(), &job.jid)
         }
     }
 
@@ -453,8 +449,8 @@ impl Scanner<'_> {
         };
         let counted = self.template_counts.get(template);
         if !counted.is_some_and(|count| count.is_some_and(|count| number <= count)) {
-            job.child = Some((template.to_vec(), number));
-            job.extra_reads.push(ExtraRead::TemplateCount);
+            job.extra_reads
+                .push(ExtraRead::TemplateCount(template.to_vec(), number));
         }
     }
 }

@@ -19,12 +19,9 @@ const KEYS_PER_PAGE: usize = 1000;
 /// Maximum number of hashes with statistics that the scan reads in one round trip.
 const HASHES_PER_READ: usize = 100;
 
-/// The keys of a page, by family.
+/// The keys of a page that the scan examines before the next page, by family.
 #[derive(Debug, Default)]
 struct KeysByFamily {
-    jobs: Vec<Vec<u8>>,
-    with_dependencies: Vec<Vec<u8>>,
-    with_dependents: Vec<Vec<u8>>,
     templates: Vec<Vec<u8>>,
     values: Vec<Vec<u8>>,
     counters: Vec<Vec<u8>>,
@@ -44,7 +41,7 @@ pub(super) const MAX_AHEAD: usize = 3;
 pub(super) struct ReadPipeline {
     jobs: Vec<Vec<u8>>,
     /// Jobs about which more has to be read.
-    open_jobs: Vec<ScannedJob>,
+    pub open_jobs: Vec<ScannedJob>,
     dependencies: Vec<Vec<u8>>,
     dependents: Vec<Vec<u8>>,
     sent: VecDeque<(ReadSubject, OutstandingReads)>,
@@ -113,17 +110,13 @@ impl Scanner<'_> {
         }
         let mut page = KeysByFamily::default();
         for key in keys {
-            self.sort_key_by_family(key, &mut page)?;
+            self.sort_key_by_family(key, &mut page);
         }
-        if self.first_pass {
-            self.counts.keys += keys.len() as u64;
-            self.counts.jobs += page.jobs.len() as u64;
+        match self.max_ahead {
+            0 => self.send_and_examine_remaining_reads()?,
+            // Jobs that do not fill a request wait for the jobs of the next page.
+            _ => self.send_queued_reads(false)?,
         }
-        self.queue_reads_and_send_full_requests(
-            page.jobs,
-            page.with_dependencies,
-            page.with_dependents,
-        )?;
         self.scan_templates(&page.templates)?;
         self.scan_lanes_and_throttles(&page.coordination)?;
         for (kind, name) in &page.maybe_unlisted {
@@ -133,8 +126,7 @@ impl Scanner<'_> {
             self.check_statistics_totals(&page.values)?;
             self.note_nonzero_failed_counters(&page.counters)?;
             for key in &page.candidates {
-                let bare = self.keys.without_prefix(key).to_vec();
-                self.add_candidate_if_in_scope(ItemKind::Key, b"", &bare)?;
+                self.add_key_candidate(key)?;
             }
             for key in &page.unknown {
                 self.add_key_and_its_job_in_first_pass(key)?;
@@ -143,53 +135,56 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    fn sort_key_by_family(&mut self, key: &[u8], page: &mut KeysByFamily) -> Result<(), Error> {
-        match self.keys.family_of_key(key) {
-            KeyFamily::Job(jid) => page.jobs.push(jid.to_vec()),
+    /// Queues a key of a job, or adds another key to `page`.
+    fn sort_key_by_family(&mut self, key: &[u8], page: &mut KeysByFamily) {
+        let family = self.keys.family_of_key(key);
+        match indexed_set(family) {
+            Some((kind @ (ItemKind::Lane | ItemKind::Slots | ItemKind::Pending), name)) => {
+                page.coordination.push((kind, name.to_vec()))
+            }
+            Some((kind, name)) => page.maybe_unlisted.push((kind, name.to_vec())),
+            None => {}
+        }
+        match family {
+            KeyFamily::Job(jid) => self.pipeline.jobs.push(jid.to_vec()),
             KeyFamily::Companion(JobCompanionKey::History, jid) => {
-                let hash = self.history_key_hash(jid);
+                let hash = self.hash_of_job_key(RememberedAs::History, jid);
                 self.unmatched
                     .match_other_side_or_add(hash, MatchSide::Upper);
             }
             KeyFamily::Companion(JobCompanionKey::Dependencies, jid) => {
-                page.with_dependencies.push(jid.to_vec())
+                self.pipeline.dependencies.push(jid.to_vec())
             }
             KeyFamily::Companion(JobCompanionKey::Dependents, jid) => {
-                page.with_dependents.push(jid.to_vec())
+                self.pipeline.dependents.push(jid.to_vec())
             }
             KeyFamily::Companion(JobCompanionKey::Payloads, jid) => {
-                let hash = self.payloads_key_hash(jid);
+                let hash = self.hash_of_job_key(RememberedAs::Payloads, jid);
                 self.unmatched
                     .match_other_side_or_add(hash, MatchSide::Upper);
             }
-            KeyFamily::Lane(lane) => page.coordination.push((ItemKind::Lane, lane.to_vec())),
-            KeyFamily::ThrottleSlots(id) => page.coordination.push((ItemKind::Slots, id.to_vec())),
-            KeyFamily::ThrottlePending(id) => {
-                page.coordination.push((ItemKind::Pending, id.to_vec()));
-                // Only the core can verify whether a job waits for the throttle although the throttle has a free slot.
-                page.candidates.push(key.to_vec());
-            }
-            KeyFamily::Throttle(_)
+            // Of the jobs that wait for a throttle, only the core can verify whether the throttle has a free slot.
+            KeyFamily::ThrottlePending(_)
+            | KeyFamily::Throttle(_)
             | KeyFamily::Window(_)
             | KeyFamily::Fence
             | KeyFamily::Releasing
             | KeyFamily::Topics
             | KeyFamily::Subscriptions => page.candidates.push(key.to_vec()),
             KeyFamily::Recurring(id) => page.templates.push(id.to_vec()),
-            KeyFamily::Queue(_, queue) | KeyFamily::CompletedIn(queue) => {
-                page.maybe_unlisted.push((ItemKind::Work, queue.to_vec()))
-            }
-            KeyFamily::Worker(worker) => page
-                .maybe_unlisted
-                .push((ItemKind::Worker, worker.to_vec())),
-            KeyFamily::Group(group) => page.maybe_unlisted.push((ItemKind::Group, group.to_vec())),
-            KeyFamily::Tag(tag) => page.maybe_unlisted.push((ItemKind::Tag, tag.to_vec())),
             KeyFamily::DayDurations => page.values.push(key.to_vec()),
             KeyFamily::DayCounters(of) => page.counters.push(of.to_vec()),
             KeyFamily::Lost
             | KeyFamily::Unknown
             | KeyFamily::IdentifierPatterns
             | KeyFamily::PriorityPatterns => page.unknown.push(key.to_vec()),
+            KeyFamily::Queue(..)
+            | KeyFamily::CompletedIn(_)
+            | KeyFamily::Worker(_)
+            | KeyFamily::Group(_)
+            | KeyFamily::Tag(_)
+            | KeyFamily::Lane(_)
+            | KeyFamily::ThrottleSlots(_) => {}
             // Other parts of the scan read these keys by their fixed names.
             KeyFamily::Queues
             | KeyFamily::Paused
@@ -204,24 +199,6 @@ impl Scanner<'_> {
             | KeyFamily::Throttles
             | KeyFamily::Config => {}
         }
-        Ok(())
-    }
-
-    /// Queues jobs to scan, and jobs whose set of dependencies or of dependents is to scan. Sends full requests, and
-    /// examines replies. The rest waits for more jobs, or for [`Scanner::send_and_examine_remaining_reads`].
-    fn queue_reads_and_send_full_requests(
-        &mut self,
-        jobs: Vec<Vec<u8>>,
-        dependencies: Vec<Vec<u8>>,
-        dependents: Vec<Vec<u8>>,
-    ) -> Result<(), Error> {
-        self.pipeline.jobs.extend(jobs);
-        self.pipeline.dependencies.extend(dependencies);
-        self.pipeline.dependents.extend(dependents);
-        match self.max_ahead {
-            0 => self.send_and_examine_remaining_reads(),
-            _ => self.send_queued_reads(false),
-        }
     }
 
     /// Sends all queued reads, and examines all replies.
@@ -232,11 +209,6 @@ impl Scanner<'_> {
                 return Ok(());
             }
         }
-    }
-
-    /// Queues a job whose further keys decide whether it is a candidate. The scan reads them later.
-    pub(super) fn queue_extra_reads(&mut self, job: ScannedJob) {
-        self.pipeline.open_jobs.push(job);
     }
 
     /// Sends the queued reads. Jobs stay queued until they fill one round trip, unless `sends_all`.
@@ -297,16 +269,10 @@ impl Scanner<'_> {
         Ok(true)
     }
 
-    /// The hash of the history of a job.
-    pub(super) fn history_key_hash(&self, jid: &[u8]) -> u64 {
-        let place = self.salt.hash_location(RememberedAs::History as u8, b"");
-        self.salt.hash_entry(place, jid, 0)
-    }
-
-    /// The hash of the payloads of a job.
-    pub(super) fn payloads_key_hash(&self, jid: &[u8]) -> u64 {
-        let place = self.salt.hash_location(RememberedAs::Payloads as u8, b"");
-        self.salt.hash_entry(place, jid, 0)
+    /// The hash of the history or of the payloads of a job.
+    pub(super) fn hash_of_job_key(&self, what: RememberedAs, jid: &[u8]) -> u64 {
+        let location = self.salt.hash_location(what as u8, b"");
+        self.salt.hash_entry(location, jid, 0)
     }
 
     fn check_expiries(&mut self, keys: &[Vec<u8>]) -> Result<(), Error> {
@@ -322,8 +288,7 @@ impl Scanner<'_> {
             .collect();
         for (key, reply) in keys.into_iter().zip(self.run_reads(reads)?) {
             if matches!(reply, ReadReply::Number(ttl) if ttl >= 0) {
-                let bare = self.keys.without_prefix(key).to_vec();
-                self.add_candidate_if_in_scope(ItemKind::Key, b"", &bare)?;
+                self.add_key_candidate(key)?;
             }
         }
         Ok(())
@@ -369,6 +334,21 @@ impl Scanner<'_> {
         }
         Ok(())
     }
+}
+
+/// The set that a key is, if it has entries that the scan matches with jobs: its kind, and the name of its queue, worker,
+/// failure group, tag, lane or throttle.
+pub(super) fn indexed_set(family: KeyFamily<'_>) -> Option<(ItemKind, &[u8])> {
+    Some(match family {
+        KeyFamily::Queue(_, queue) | KeyFamily::CompletedIn(queue) => (ItemKind::Work, queue),
+        KeyFamily::Worker(worker) => (ItemKind::Worker, worker),
+        KeyFamily::Group(group) => (ItemKind::Group, group),
+        KeyFamily::Tag(tag) => (ItemKind::Tag, tag),
+        KeyFamily::Lane(lane) => (ItemKind::Lane, lane),
+        KeyFamily::ThrottleSlots(id) => (ItemKind::Slots, id),
+        KeyFamily::ThrottlePending(id) => (ItemKind::Pending, id),
+        _ => return None,
+    })
 }
 
 /// Removes the first items of a list, up to `max`, and returns them.

@@ -28,21 +28,15 @@ use crate::core::api::read::{PAGE, PackedFieldNames, ReadCommand, ReadReply};
 use crate::core::call::Core;
 use crate::core::script::keys::Keys;
 use crate::error::{Error, Kind as Fault};
+pub use crate::model::check::ScanCounts;
 use crate::model::verdict::{ItemKind, ItemLocation};
 use crate::name::Name;
 
 use cycles::DependencyEdges;
 use deferred::FailedTally;
 use keys::ReadPipeline;
+pub use unmatched::MAX_TABLE_SLOTS;
 use unmatched::{EntryMatch, SaltedHasher, UnmatchedTable};
-
-/// The counts of what a scan has read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ScanCounts {
-    pub keys: u64,
-    pub jobs: u64,
-    pub queues: u64,
-}
 
 /// The receiver of candidates.
 pub trait CandidateSink {
@@ -119,25 +113,16 @@ pub trait CandidateSink {
     fn verify_candidates_at_scan_end(&mut self, core: &mut Core) -> Result<(), Error>;
 }
 
-/// Scans, and returns what was scanned. `queues` are the queues whose candidates it reports, empty for all.
+/// Scans all keys. `queues` are the queues whose candidates it reports, empty for all. The table of unmatched entries has
+/// up to `table_slots` slots, a power of two. Fewer slots take more passes.
 pub fn run_scan(
     core: &mut Core,
     now: Moment,
     queues: &[Name],
     sink: &mut dyn CandidateSink,
-) -> Result<ScanCounts, Error> {
-    Scanner::new(core, now, queues, sink).run_passes(UnmatchedTable::default())
-}
-
-/// Scans with a table of unmatched entries that has `table_slots` slots, a power of two. Fewer slots take more passes.
-pub fn run_scan_with_slots(
-    core: &mut Core,
-    now: Moment,
-    queues: &[Name],
-    sink: &mut dyn CandidateSink,
     table_slots: usize,
-) -> Result<ScanCounts, Error> {
-    Scanner::new(core, now, queues, sink).run_passes(UnmatchedTable::new(table_slots))
+) -> Result<(), Error> {
+    Scanner::new(core, now, queues, sink, table_slots).run_passes()
 }
 
 /// Maximum number of names remembered as listed or scanned.
@@ -229,7 +214,6 @@ struct Scanner<'a> {
     max_ahead: usize,
     /// The total bytes and the number of the jobs read, from which the mean size of a job follows.
     bytes_and_jobs: (u64, u64),
-    counts: ScanCounts,
 }
 
 impl<'a> Scanner<'a> {
@@ -238,6 +222,7 @@ impl<'a> Scanner<'a> {
         now: Moment,
         queues: &'a [Name],
         sink: &'a mut dyn CandidateSink,
+        table_slots: usize,
     ) -> Scanner<'a> {
         let max_ahead = match sink.max_members_per_read() {
             usize::MAX => keys::MAX_AHEAD,
@@ -251,7 +236,7 @@ impl<'a> Scanner<'a> {
             max_members_per_read: sink.max_members_per_read().min(MAX_READ),
             sink,
             salt: SaltedHasher::default(),
-            unmatched: UnmatchedTable::default(),
+            unmatched: UnmatchedTable::new(table_slots),
             first_route_version: 0,
             first_pass: true,
             rescanning: false,
@@ -276,12 +261,10 @@ impl<'a> Scanner<'a> {
             pipeline: ReadPipeline::default(),
             max_ahead,
             bytes_and_jobs: (0, 0),
-            counts: ScanCounts::default(),
         }
     }
 
-    fn run_passes(mut self, unmatched: UnmatchedTable) -> Result<ScanCounts, Error> {
-        self.unmatched = unmatched;
+    fn run_passes(mut self) -> Result<(), Error> {
         let server = self.server_run_id()?;
         self.first_route_version = self.core.route_version();
         self.expiring = !self.core.no_key_expires(self.now)?;
@@ -309,7 +292,7 @@ impl<'a> Scanner<'a> {
             let message = format!("lost `{}` while reading", self.core.address());
             return Err(Error::new(Fault::Unreachable, message));
         }
-        Ok(self.counts)
+        Ok(())
     }
 
     /// Ends the scan with an error if the keys have moved to another server, where the scan's cursors mean nothing.
@@ -336,12 +319,16 @@ impl<'a> Scanner<'a> {
         if !self.first_pass {
             return Ok(());
         }
-        let bare = self.keys.without_prefix(key).to_vec();
-        self.add_candidate_if_in_scope(ItemKind::Key, b"", &bare)?;
+        self.add_key_candidate(key)?;
         match self.keys.without_job_prefix(key) {
             Some(jid) => self.add_candidate_if_in_scope(ItemKind::Job, b"", jid),
             None => Ok(()),
         }
+    }
+
+    fn add_key_candidate(&mut self, key: &[u8]) -> Result<(), Error> {
+        let bare = self.keys.without_prefix(key).to_vec();
+        self.add_candidate_if_in_scope(ItemKind::Key, b"", &bare)
     }
 
     /// Keeps a candidate until the end of the scan, because only a complete scan allows to verify it. Drops it if too

@@ -8,9 +8,10 @@ use crate::error::Error;
 use crate::model::verdict::{ItemKind, ItemLocation};
 use crate::name::Name;
 
-use super::Scanner;
 use super::edges::SETS_PER_READ;
+use super::keys::indexed_set;
 use super::unmatched::MatchSide;
+use super::{RememberedAs, Scanner};
 
 /// Maximum number of dependencies listed by one side only that are collected by dependent. One call verifies all
 /// dependencies of a dependent; further ones are verified without this grouping.
@@ -46,36 +47,17 @@ impl Scanner<'_> {
             let entries = scanner.unmatched.count_unmatched(MatchSide::Entry) > 0;
             for key in &keys {
                 match scanner.keys.family_of_key(key) {
-                    KeyFamily::Queue(..)
-                    | KeyFamily::CompletedIn(_)
-                    | KeyFamily::Worker(_)
-                    | KeyFamily::Group(_)
-                    | KeyFamily::Tag(_)
-                        if !entries => {}
-                    KeyFamily::Queue(_, queue) | KeyFamily::CompletedIn(queue) => {
-                        _ = scanner.scan_unlisted_once(ItemKind::Work, queue)?
-                    }
-                    KeyFamily::Worker(worker) => {
-                        _ = scanner.scan_unlisted_once(ItemKind::Worker, worker)?;
-                    }
-                    KeyFamily::Group(group) => {
-                        _ = scanner.scan_unlisted_once(ItemKind::Group, group)?
-                    }
-                    KeyFamily::Tag(tag) => _ = scanner.scan_unlisted_once(ItemKind::Tag, tag)?,
-                    KeyFamily::Lane(lane) => sets.push((ItemKind::Lane, lane.to_vec())),
-                    KeyFamily::ThrottleSlots(id) => sets.push((ItemKind::Slots, id.to_vec())),
-                    KeyFamily::ThrottlePending(id) => sets.push((ItemKind::Pending, id.to_vec())),
                     KeyFamily::Companion(
                         which @ (JobCompanionKey::History | JobCompanionKey::Payloads),
                         jid,
                     ) => {
-                        let hash = match which {
-                            JobCompanionKey::Payloads => scanner.payloads_key_hash(jid),
-                            _ => scanner.history_key_hash(jid),
+                        let what = match which {
+                            JobCompanionKey::Payloads => RememberedAs::Payloads,
+                            _ => RememberedAs::History,
                         };
+                        let hash = scanner.hash_of_job_key(what, jid);
                         if scanner.unmatched.contains_entry(hash, MatchSide::Upper) {
-                            let bare = scanner.keys.without_prefix(key).to_vec();
-                            scanner.add_candidate_if_in_scope(ItemKind::Key, b"", &bare)?;
+                            scanner.add_key_candidate(key)?;
                             let jid = scanner.keys.without_job_prefix(key);
                             scanner.add_candidate_if_in_scope(
                                 ItemKind::Job,
@@ -90,7 +72,16 @@ impl Scanner<'_> {
                     KeyFamily::Companion(JobCompanionKey::Dependents, dependency) => {
                         with_dependents.push(dependency.to_vec())
                     }
-                    _ => {}
+                    family => match indexed_set(family) {
+                        Some((
+                            kind @ (ItemKind::Lane | ItemKind::Slots | ItemKind::Pending),
+                            name,
+                        )) => sets.push((kind, name.to_vec())),
+                        Some((kind, name)) if entries => {
+                            _ = scanner.scan_unlisted_once(kind, name)?
+                        }
+                        _ => {}
+                    },
                 }
             }
             scanner.scan_lanes_and_throttles(&sets)?;
@@ -128,7 +119,8 @@ impl Scanner<'_> {
                             MatchSide::Lower,
                         )
                     });
-                    in_scope = in_scope || scanner.is_any_in_named_queues(&members)?;
+                    in_scope = in_scope
+                        || scanner.is_any_in_named_queues(members.iter().map(Vec::as_slice))?;
                     for dependent in members {
                         scanner.sink.note_one_sided_dependency(&dependent);
                         count += 1;

@@ -31,46 +31,54 @@ impl Scanner<'_> {
     ) -> Result<(), Error> {
         let location = ItemLocation::new(kind, name);
         let item = Name::from(item);
-        if self.covers_all_queues() {
-            return self.sink.take_candidate(self.core, &location, item);
-        }
         use ItemKind::{
             CompletedIn, Depends, Failed, FailedTimes, Job, Key, Lane, Locks, Names, Pending,
             Recur, Recurring, Scheduled, Slots, Throttled, Work,
         };
-        match kind {
+        let is_in_scope = match kind {
+            _ if self.covers_all_queues() => true,
             Work | Locks | Scheduled | Depends | Throttled | Recur | CompletedIn
                 if self.is_in_scope(name) =>
             {
-                self.sink.take_candidate(self.core, &location, item)
+                true
             }
             // A job of a selected queue may be in a set of another queue, in a lane or in a throttle. So read the
             // queue of the job first.
             Work | Locks | Scheduled | Depends | Throttled | Recur | Job | Failed | Recurring
             | Lane | Slots | Pending | FailedTimes => {
                 self.undecided.push((location, item));
-                if self.undecided.len() >= MAX_UNDECIDED {
+                return if self.undecided.len() >= MAX_UNDECIDED {
                     self.pass_on_undecided_in_scope()
                 } else {
                     Ok(())
-                }
+                };
             }
-            Names
-                if matches!(name, b"queues" | b"paused_queues")
-                    && self.is_in_scope(item.as_bytes()) =>
-            {
-                self.sink.take_candidate(self.core, &location, item)
+            Names => {
+                matches!(name, b"queues" | b"paused_queues") && self.is_in_scope(item.as_bytes())
             }
             Key => {
                 let key = [self.keys.with_prefix("").as_bytes(), item.as_bytes()].concat();
-                match self.keys.family_of_key(&key) {
-                    KeyFamily::Queue(_, queue) if self.is_in_scope(queue) => {
-                        self.sink.take_candidate(self.core, &location, item)
-                    }
-                    _ => Ok(()),
-                }
+                let family = self.keys.family_of_key(&key);
+                matches!(family, KeyFamily::Queue(_, queue) if self.is_in_scope(queue))
             }
-            _ => Ok(()),
+            _ => false,
+        };
+        if is_in_scope {
+            self.sink.take_candidate(self.core, &location, item)
+        } else {
+            Ok(())
+        }
+    }
+
+    pub(super) fn add_candidate_in_first_pass(
+        &mut self,
+        kind: ItemKind,
+        item: &[u8],
+    ) -> Result<(), Error> {
+        if self.first_pass {
+            self.add_candidate_if_in_scope(kind, b"", item)
+        } else {
+            Ok(())
         }
     }
 
@@ -96,16 +104,19 @@ impl Scanner<'_> {
     }
 
     /// Whether `--queue` selects queues, and any of these jobs belongs to one of them.
-    pub(super) fn is_any_in_named_queues(&mut self, jids: &[Vec<u8>]) -> Result<bool, Error> {
-        if self.covers_all_queues() || jids.is_empty() {
+    pub(super) fn is_any_in_named_queues<'b>(
+        &mut self,
+        jids: impl Iterator<Item = &'b [u8]>,
+    ) -> Result<bool, Error> {
+        if self.covers_all_queues() {
             return Ok(false);
         }
-        let reads = jids
-            .iter()
-            .map(|jid| ReadCommand::hash_field(&self.keys.job_key(jid), "queue"));
+        let reads = jids.map(|jid| ReadCommand::hash_field(&self.keys.job_key(jid), "queue"));
         let replies = self.run_reads(reads.collect())?;
-        self.sink
-            .note_and_pace_members_read(self.core, replies.len())?;
+        if !replies.is_empty() {
+            self.sink
+                .note_and_pace_members_read(self.core, replies.len())?;
+        }
         let ours = |reply: &ReadReply| matches!(reply, ReadReply::Text(Some(queue)) if self.is_in_scope(queue));
         Ok(replies.iter().any(ours))
     }
@@ -139,12 +150,7 @@ impl Scanner<'_> {
     ) -> Result<(), Error> {
         if !self.covers_all_queues() {
             let jids = items.iter().map(Name::as_bytes).chain([about_job]);
-            let reads = jids.map(|jid| ReadCommand::hash_field(&self.keys.job_key(jid), "queue"));
-            let replies = self.run_reads(reads.collect())?;
-            self.sink
-                .note_and_pace_members_read(self.core, replies.len())?;
-            let ours = |reply: &ReadReply| matches!(reply, ReadReply::Text(Some(queue)) if self.is_in_scope(queue));
-            if !replies.iter().any(ours) {
+            if !self.is_any_in_named_queues(jids)? {
                 return Ok(());
             }
         }

@@ -74,10 +74,7 @@ struct WitnessMember {
 }
 
 /// A member, and its score if it was read.
-type ScoredMember = (Vec<u8>, Option<f64>);
-
-/// The error for a key that is not a set of the expected type.
-struct WrongType;
+pub(super) type ScoredMember = (Vec<u8>, Option<f64>);
 
 /// The part of a waiting job's score that enters the hash of its entry: the priority.
 pub(super) fn priority_bucket(score: f64) -> u64 {
@@ -195,13 +192,13 @@ impl Scanner<'_> {
         self.sink.note_and_pace_members_read(self.core, read)
     }
 
-    /// Adds the entries of a page.
+    /// Adds the entries of a page. Without entries, the key is of another type.
     fn add_page_entries(
         &mut self,
         set: &mut ScannedSet,
-        entries: Result<Vec<ScoredMember>, WrongType>,
+        entries: Option<Vec<ScoredMember>>,
     ) -> Result<(), Error> {
-        let Ok(entries) = entries else {
+        let Some(entries) = entries else {
             let key = set.key.clone();
             return self.add_key_and_its_job_in_first_pass(&key);
         };
@@ -300,19 +297,16 @@ impl ScannedSet {
         asks
     }
 
-    /// Takes the entries of a page from its replies, and moves the cursor to the next page.
-    fn take_page(
-        &mut self,
-        replies: Vec<ReadReply>,
-        page_size: i64,
-    ) -> Result<Vec<ScoredMember>, WrongType> {
+    /// Takes the entries of a page from its replies, and moves the cursor to the next page. `None` if the key is not a set
+    /// of the expected type.
+    fn take_page(&mut self, replies: Vec<ReadReply>, page_size: i64) -> Option<Vec<ScoredMember>> {
         let mut replies = replies.into_iter();
         match (
             std::mem::replace(&mut self.cursor, SetCursor::Done),
-            replies.next().ok_or(WrongType)?,
+            replies.next()?,
         ) {
             (SetCursor::Ranks(page), ReadReply::Texts(items)) => {
-                Ok(self.take_rank_page(page, items, replies.collect(), page_size))
+                Some(self.take_rank_page(page, items, replies.collect(), page_size))
             }
             (SetCursor::Find(witness, tries), ReadReply::Number(higher)) => {
                 let stays = replies.next().as_ref().and_then(score_in_reply) == Some(witness.score);
@@ -326,22 +320,22 @@ impl ScannedSet {
                 } else {
                     SetCursor::Scan(START.to_vec())
                 };
-                Ok(Vec::new())
+                Some(Vec::new())
             }
             (SetCursor::Scan(_), ReadReply::Page(next, items)) => {
                 if let Some(next) = next {
                     self.cursor = SetCursor::Scan(next);
                 }
-                Ok(pair_with_scores(items))
+                Some(pair_with_scores(items))
             }
             (SetCursor::List(None), ReadReply::Texts(items)) if items.len() as i64 >= page_size => {
                 // The list has more than one page. Drop this page, and read pages counted from the end of the list,
                 // whose length is known now.
                 let Some(ReadReply::Number(length)) = replies.next() else {
-                    return Err(WrongType);
+                    return None;
                 };
                 self.cursor = SetCursor::List(Some(length));
-                Ok(Vec::new())
+                Some(Vec::new())
             }
             (SetCursor::List(from), ReadReply::Texts(items)) => {
                 self.behind = from.and_then(|from| u64::try_from(from).ok());
@@ -349,9 +343,9 @@ impl ScannedSet {
                     self.cursor = SetCursor::List(Some(from - page_size));
                 }
                 let items = items.into_iter().flatten();
-                Ok(items.map(|item| (item, None)).collect())
+                Some(items.map(|item| (item, None)).collect())
             }
-            _ => Err(WrongType),
+            _ => None,
         }
     }
 
@@ -440,7 +434,7 @@ impl RankPage {
     }
 }
 
-fn pair_with_scores(items: Vec<Vec<u8>>) -> Vec<ScoredMember> {
+pub(super) fn pair_with_scores(items: Vec<Vec<u8>>) -> Vec<ScoredMember> {
     let mut items = items.into_iter();
     let mut pairs = Vec::with_capacity(items.len() / 2);
     while let (Some(member), Some(score)) = (items.next(), items.next()) {

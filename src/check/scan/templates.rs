@@ -46,22 +46,14 @@ impl Scanner<'_> {
         let ReadReply::Texts(fields) = reply else {
             let key = self.keys.recurring_key(id);
             self.add_key_and_its_job_in_first_pass(&key)?;
-            return if self.first_pass {
-                self.add_candidate_if_in_scope(ItemKind::Recurring, b"", id)
-            } else {
-                Ok(())
-            };
+            return self.add_candidate_in_first_pass(ItemKind::Recurring, id);
         };
         let text = |at: usize| fields.get(at).and_then(|field| field.as_deref());
         let number = |at: usize| text(at).and_then(validate::parse_number);
         let Some(queue) = text(0) else {
             // Without a queue, the scan does not know which set should hold the recurring job: the core verifies
             // whether the job still exists.
-            return if self.first_pass {
-                self.add_candidate_if_in_scope(ItemKind::Recurring, b"", id)
-            } else {
-                Ok(())
-            };
+            return self.add_candidate_in_first_pass(ItemKind::Recurring, id);
         };
         let count = text(2).filter(|count| validate::is_integer(count));
         let valid = number(1).is_some_and(|interval| interval > 0.0)

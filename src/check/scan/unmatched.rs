@@ -7,7 +7,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
 /// Maximum number of slots of 8 bytes.
-const MAX_SLOTS: usize = 1 << 22;
+pub const MAX_TABLE_SLOTS: usize = 1 << 22;
 
 /// The number of slots at first.
 const INITIAL_SLOTS: usize = 1 << 14;
@@ -73,12 +73,6 @@ pub(super) struct UnmatchedTable {
     first_hash: u64,
     /// The highest hash that this pass covers.
     last_hash: u64,
-}
-
-impl Default for UnmatchedTable {
-    fn default() -> UnmatchedTable {
-        UnmatchedTable::new(MAX_SLOTS)
-    }
 }
 
 impl UnmatchedTable {
@@ -259,7 +253,7 @@ mod tests {
 
     #[test]
     fn matched_entries_are_removed_and_others_remain() {
-        let mut table = UnmatchedTable::default();
+        let mut table = UnmatchedTable::new(MAX_TABLE_SLOTS);
         for n in 1..100_000 {
             assert_eq!(table.add_entry(hash(n)), EntryMatch::Missing);
         }
@@ -285,7 +279,7 @@ mod tests {
 
     #[test]
     fn pairs_match_from_either_side() {
-        let mut table = UnmatchedTable::default();
+        let mut table = UnmatchedTable::new(MAX_TABLE_SLOTS);
         for n in 1..1000 {
             let (one, other) = match n % 2 {
                 0 => (MatchSide::Upper, MatchSide::Lower),

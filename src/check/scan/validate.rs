@@ -1,13 +1,12 @@
 //! Strict checks of stored values. A value that fails a check makes a candidate, which the core verifies. So a check
 //! may refuse a value that the core accepts, but must refuse each value that the core would report.
 
-use std::fmt;
-
-use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::json::syntax::{first_lone_surrogate, first_nested_deeper};
+use crate::name::Name;
 
 /// Longer texts are left to the core.
 const MAX_BYTES: usize = 1_000_000;
@@ -69,19 +68,14 @@ pub fn parse_distinct_utf8_tags(text: &[u8]) -> Option<Vec<Vec<u8>>> {
 }
 
 /// The failure of a job, as far as the scan needs it.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Deserialize)]
 pub struct StoredFailure {
-    pub group: Vec<u8>,
+    pub group: Name,
     pub when: f64,
 }
 
 /// The failure in a stored object.
 pub fn parse_failure(text: &[u8]) -> Option<StoredFailure> {
-    #[derive(serde::Deserialize)]
-    struct FailureFields {
-        group: StringBytes,
-        when: f64,
-    }
     // Clients may store names that are not UTF-8. So check the syntax with replacement characters for the other bytes.
     let readable = match std::str::from_utf8(text) {
         Ok(_) => is_portable_json(text),
@@ -90,34 +84,7 @@ pub fn parse_failure(text: &[u8]) -> Option<StoredFailure> {
     if text.first() != Some(&b'{') || !readable {
         return None;
     }
-    let stored: FailureFields = serde_json::from_slice(text).ok()?;
-    Some(StoredFailure {
-        group: stored.group.0,
-        when: stored.when,
-    })
-}
-
-/// A JSON string that need not be UTF-8.
-struct StringBytes(Vec<u8>);
-
-impl<'de> Deserialize<'de> for StringBytes {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<StringBytes, D::Error> {
-        struct StringBytesVisitor;
-
-        impl Visitor<'_> for StringBytesVisitor {
-            type Value = StringBytes;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a string")
-            }
-
-            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<StringBytes, E> {
-                Ok(StringBytes(bytes.to_vec()))
-            }
-        }
-
-        deserializer.deserialize_bytes(StringBytesVisitor)
-    }
+    serde_json::from_slice(text).ok()
 }
 
 /// Whether every client can read a history entry.
@@ -261,7 +228,10 @@ mod tests {
             assert_eq!(failure(text.as_bytes()), None, "{text}");
         }
         let bytes = failure(b"{\"group\":\"g\xfe\",\"when\":1,\"worker\":\"w\xff\"}");
-        assert_eq!(bytes.map(|found| found.group), Some(b"g\xfe".to_vec()));
+        assert_eq!(
+            bytes.map(|found| found.group),
+            Some(Name::from(b"g\xfe".as_slice()))
+        );
         assert_eq!(failure(b"{\"group\":\"g\xfe,\"when\":1}"), None);
     }
 

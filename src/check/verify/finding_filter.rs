@@ -1,8 +1,10 @@
 //! The findings that `--only` and `--skip` select, and the list of them that the core receives.
 
 use std::collections::HashSet;
-use std::rc::Rc;
+use std::sync::Arc;
 
+use crate::args::value;
+use crate::command_line::CommandLine;
 use crate::model::finding::{FINDINGS, FindingId, FindingKind, RepairApproval, RepairStage};
 use crate::model::verdict::ItemKind;
 use crate::name::Name;
@@ -29,16 +31,20 @@ pub(crate) fn exclude_failure_list_searches_if_jobs(
     findings
 }
 
-/// The selected findings.
-#[derive(Clone, Debug, Default)]
+/// The findings that `--only` and `--skip` select.
+#[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct FindingFilter {
-    /// Whether `--only` names `all`.
-    names_all: bool,
-    /// The findings that `--only` names.
-    only: Vec<FindingId>,
-    skip: Vec<FindingId>,
+    /// Only these findings; `all` means every one
+    #[arg(long, value_name = "FINDING", value_delimiter = ',', hide_possible_values = true,
+          value_parser = value::finding_id(true))]
+    only: Vec<String>,
+    /// All findings except these
+    #[arg(long, value_name = "FINDING", value_delimiter = ',', hide_possible_values = true,
+          value_parser = value::finding_id(false))]
+    skip: Vec<String>,
     /// The jobs from which this repair removed a missing dependency. The filter also selects their release.
-    freed: Rc<HashSet<Name>>,
+    #[arg(skip)]
+    freed: Arc<HashSet<Name>>,
 }
 
 /// When the core verifies findings.
@@ -50,24 +56,20 @@ pub(crate) enum VerifyPhase {
 }
 
 impl FindingFilter {
-    /// The filter of the values of `--only` and `--skip`.
-    pub(crate) fn from_args(only: &[String], skip: &[String]) -> FindingFilter {
-        let ids = |names: &[String]| {
-            let ids = names.iter().filter_map(|name| FindingId::from_name(name));
-            ids.collect()
-        };
-        FindingFilter {
-            names_all: only.iter().any(|name| name == "all"),
-            only: ids(only),
-            skip: ids(skip),
-            freed: Rc::default(),
+    /// Adds `--only` and `--skip` to a command line.
+    pub(crate) fn add_flags_to(&self, mut command: CommandLine) -> CommandLine {
+        for (flag, names) in [("--only", &self.only), ("--skip", &self.skip)] {
+            if !names.is_empty() {
+                command = command.with_flag(flag, names.join(","));
+            }
         }
+        command
     }
 
     /// A copy of the filter that also selects the release of these jobs.
     pub(crate) fn also_selecting_releases_of(&self, freed: HashSet<Name>) -> FindingFilter {
         FindingFilter {
-            freed: Rc::new(freed),
+            freed: Arc::new(freed),
             ..self.clone()
         }
     }
@@ -75,7 +77,16 @@ impl FindingFilter {
     /// Whether a finding is reported.
     pub(crate) fn selects_finding(&self, id: FindingId) -> bool {
         let frees = id == FindingId::DependsOnNothing && !self.freed.is_empty();
-        (self.selects_for_all_items(id) || frees) && !self.skip.contains(&id)
+        (self.selects_for_all_items(id) || frees) && !has_name(&self.skip, id)
+    }
+
+    /// Whether a finding of an undo file is selected. A name that this version of `qless` does not know is selected only
+    /// if no finding is excluded.
+    pub(crate) fn selects_finding_by_name(&self, name: &str) -> bool {
+        match FindingId::from_name(name) {
+            Some(id) => self.selects_finding(id),
+            None => !self.excludes_any_finding(),
+        }
     }
 
     /// Whether this finding is reported about this item.
@@ -84,12 +95,17 @@ impl FindingFilter {
     }
 
     fn selects_for_all_items(&self, id: FindingId) -> bool {
-        self.names_all || self.only.is_empty() || self.only.contains(&id)
+        self.only.is_empty() || self.names_all() || has_name(&self.only, id)
+    }
+
+    /// Whether `--only` names `all`.
+    fn names_all(&self) -> bool {
+        self.only.iter().any(|name| name == "all")
     }
 
     /// Whether any finding is not reported.
     pub(crate) fn excludes_any_finding(&self) -> bool {
-        !self.names_all && !self.only.is_empty() || !self.skip.is_empty()
+        !self.names_all() && !self.only.is_empty() || !self.skip.is_empty()
     }
 
     /// Whether this finding requires a repair of other findings first, and the filter selects none of those.
@@ -141,7 +157,7 @@ impl FindingFilter {
     /// Whether the repair of a finding deletes keys and lacks an approval: `--only` has to name the finding itself, not
     /// `all`.
     fn lacks_deletion_approval(&self, finding: &FindingKind) -> bool {
-        finding.approval == RepairApproval::Typed && !self.only.contains(&finding.id)
+        finding.approval == RepairApproval::Typed && !has_name(&self.only, finding.id)
     }
 
     fn finding_list(
@@ -153,8 +169,7 @@ impl FindingFilter {
         // The core verifies the findings of the last stage after the scan. They require a complete scan, or the absence
         // of other findings. None of them requires an approval.
         let deferred = |finding: &FindingKind| finding.stage == RepairStage::Counts;
-        let names_any = self.names_all || !self.only.is_empty();
-        let by_name = phase == VerifyPhase::AfterScan || for_repair && names_any;
+        let by_name = phase == VerifyPhase::AfterScan || for_repair && !self.only.is_empty();
         let is_in_phase = |finding: &&FindingKind| match phase {
             VerifyPhase::DuringScan if by_name && self.lacks_deletion_approval(finding) => false,
             VerifyPhase::DuringScan => include(finding) && !deferred(finding),
@@ -180,12 +195,19 @@ impl FindingFilter {
     }
 }
 
+fn has_name(names: &[String], id: FindingId) -> bool {
+    names.iter().any(|name| name == id.into_str())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn only(id: FindingId) -> FindingFilter {
-        FindingFilter::from_args(&[id.to_string()], &[])
+        FindingFilter {
+            only: vec![id.to_string()],
+            ..FindingFilter::default()
+        }
     }
 
     #[test]

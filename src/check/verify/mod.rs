@@ -5,17 +5,19 @@ pub(crate) mod batch_size;
 mod candidates;
 mod diagnosis;
 pub(crate) mod finding_filter;
-mod progress;
 pub(crate) mod unlisted;
 mod verdicts;
 mod verifier;
 
+use std::collections::BTreeSet;
+
 use self::finding_filter::FindingFilter;
-use self::progress::VerifyProgress;
-use self::verifier::Verifier;
+use self::verifier::{Verifier, VerifyProgress};
+use crate::args::value;
 use crate::bulk::pace::Pace;
 use crate::check::repair_queue::RepairQueue;
 use crate::check::scan::ScanCounts;
+use crate::command_line::CommandLine;
 use crate::core::api::check::ServerRisks;
 use crate::core::api::index::Index;
 use crate::error::{Error, Kind};
@@ -31,14 +33,36 @@ use crate::session::Session;
 use crate::text::{format_count, with_thousands_separators};
 
 /// The options of a check: which items are scanned, and which findings are reported.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct CheckOptions {
+    /// Only data of this queue (name or glob)
+    #[arg(long = "queue", value_name = "Q", value_parser = value::pattern(),
+          add = value::CompletionKind::Queues)]
     pub queues: Vec<NamePattern>,
+    #[command(flatten)]
     pub filter: FindingFilter,
-    /// Maximum number of examples of each finding.
+    /// Maximum number of examples per finding
+    #[arg(long, value_name = "N", default_value = "3", value_parser = value::count)]
     pub max_examples: u64,
+    /// Maximum number of keys and index members per second to read, verify or repair, such as
+    /// `5000/s`
+    #[arg(long, value_name = "N/s", value_parser = value::rate, allow_hyphen_values = true)]
     pub rate: Option<MaxRate>,
+    /// Lowest severity that exits with 7: critical, error, warn or info
+    #[arg(long, value_name = "SEVERITY", default_value = "warn", value_parser = value::severity())]
     pub fail_on: Severity,
+}
+
+impl CheckOptions {
+    /// The command line of a repair, with the flags that select findings and queues, for the undo file.
+    pub(crate) fn repair_command(&self) -> String {
+        let queues = self.queues.iter();
+        let command = queues.fold(CommandLine::new("check --repair"), |command, queue| {
+            command.with_flag("--queue", queue.as_typed())
+        });
+        let command = self.filter.add_flags_to(command);
+        command.shell_line_without_program()
+    }
 }
 
 #[derive(Debug)]
@@ -51,7 +75,7 @@ pub(crate) struct CheckOutcome {
     /// Whether only some queues or findings were scanned.
     pub narrow: bool,
     /// Findings that could not be verified, because a finding that has to be repaired first is not selected.
-    pub unverified: Vec<FindingId>,
+    pub unverified: BTreeSet<FindingId>,
 }
 
 impl CheckOutcome {
@@ -80,7 +104,13 @@ pub(crate) fn run_check(
     let mut moves = 0;
     let (mut verifier, scanned) = loop {
         let bar = ui.start_progress_bar(keys.unwrap_or(0)).with_title(title);
-        let progress = VerifyProgress::new(bar, Pace::new(options.rate), interrupt.clone());
+        let progress = VerifyProgress {
+            bar,
+            pace: Pace::new(options.rate),
+            interrupt: interrupt.clone(),
+            counts: ScanCounts::default(),
+            pass: (0, 0),
+        };
         let mut verifier = Verifier::new(options, for_repair, queues.clone(), progress);
         match verifier.scan_and_verify(core, now, &queues) {
             // Keys moved to another server of the cluster. Begin the scan again, but only once.
@@ -94,14 +124,14 @@ pub(crate) fn run_check(
             scanned => break (verifier, scanned),
         }
     };
-    let (counts, verified) = (verifier.scan_counts(), verifier.verified_count());
+    let (counts, verified) = (verifier.progress.counts, verifier.verified);
     if queues.is_empty()
         && let Some(verdict) = diagnosis::eviction_finding(&server)
     {
-        verifier.collect_finding_if_selected(verdict);
+        verifier.verdicts.collect_finding_if_selected(verdict);
     }
     let elapsed = stopwatch.elapsed_seconds();
-    let unverified = verifier.findings_not_verified();
+    let unverified = std::mem::take(&mut verifier.verdicts.blocking.with_hidden_requirements);
     let (items, queue) = verifier.into_findings_and_queue();
     let extent = || extent_text(counts, keys, verified);
     let halted = match scanned {
@@ -118,11 +148,12 @@ pub(crate) fn run_check(
     };
     let failing = items.iter().any(|found| found.severity >= options.fail_on);
     let scan = ScanSummary {
-        keys: counts.keys,
-        jobs: counts.jobs,
-        queues: match queues.len() {
-            0 => counts.queues,
-            some => some as u64,
+        counts: match queues.len() {
+            0 => counts,
+            some => ScanCounts {
+                queues: some as u64,
+                ..counts
+            },
         },
         elapsed_s: Number((elapsed * 10.0).round() / 10.0),
         complete: halted.is_none(),
@@ -141,12 +172,11 @@ pub(crate) fn run_check(
 
 /// Reports the findings and returns the exit code. If `with_hints`, also prints commands for the next steps.
 pub(crate) fn report_findings(
-    result: CheckOutcome,
+    mut result: CheckOutcome,
     with_hints: bool,
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let failing = result.reaches_fail_on_severity();
-    let mut result = result;
     // With `-q`, as in a cron job, the table leaves out findings below `--fail-on`. A document has all findings.
     if session.ui.is_quiet() && !session.ui.format().is_json_or_ndjson() {
         let fail_on = result.check.scan.fail_on;

@@ -6,13 +6,13 @@ use std::hash::{BuildHasher, RandomState};
 
 use super::CheckOptions;
 use super::finding_filter::FindingFilter;
-use super::progress::VerifyProgress;
+use super::verifier::VerifyProgress;
 use crate::check::repair_queue::RepairQueue;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::check::ReportedFinding;
-use crate::model::finding::{DecisiveDetail, FindingId, Severity};
+use crate::model::finding::{FindingId, Severity};
 use crate::model::verdict::{ItemKind, ItemLocation, Repairability, Verdict};
 use crate::name::Name;
 use crate::text::format_duration;
@@ -76,7 +76,7 @@ impl FindingsAndRepairQueue {
                     .contains(&self.finding_key(id, job, Some(other)))
             };
             if !dependencies.iter().all(is_reported) {
-                queue.exclude_lost_dependencies_of(job);
+                queue.excluded.insert(job.clone());
             }
         }
         self.found.retain(|found| found.count > 0);
@@ -122,10 +122,11 @@ impl FindingsAndRepairQueue {
             }
             self.blocking.note_if_blocking(&verdict);
             let new = self.note_if_new_and_withdraw_covered(&verdict);
-            let larger = self
-                .repair_queue
-                .as_mut()
-                .is_some_and(|queue| queue.note_and_take_over_if_larger(location, &verdict));
+            let larger = self.repair_queue.as_mut().is_some_and(|queue| {
+                queue
+                    .overlaps
+                    .note_and_take_over_if_larger(location, &verdict)
+            });
             if !self.filter.selects_for_item(finding.id, &verdict.item) {
                 continue;
             }
@@ -146,9 +147,7 @@ impl FindingsAndRepairQueue {
                 && self
                     .cached_first_waiting_jids(core, progress)?
                     .contains(&verdict.item);
-            let missing =
-                finding.severity_depends_on_job_existence() && missing.contains(&verdict.item);
-            let severity = verdict.severity(head, missing);
+            let severity = verdict.severity(head, missing.contains(&verdict.item));
             if let Some(age) = age_text_of_set_aside_key(&verdict, core.now()) {
                 let detail = [verdict.detail.as_bytes(), b", ", age.as_bytes()].concat();
                 verdict.detail = Name::from(detail);
@@ -158,7 +157,7 @@ impl FindingsAndRepairQueue {
             } else if verdict.outcome == Repairability::Repairable
                 && let Some(queue) = &mut self.repair_queue
             {
-                queue.note_finding_skipped_by_scope()
+                queue.skipped_by_scope += 1
             }
             self.count_finding(severity, verdict);
         }
@@ -358,7 +357,7 @@ pub(super) struct BlockingFindings {
     /// Hashes of the jobs with a dependency that only the other job lists. No repair releases these jobs.
     one_sided: SaturatingHashSet,
     /// Findings that were blocked by findings which the options leave out of the report.
-    with_hidden_requirements: BTreeSet<FindingId>,
+    pub with_hidden_requirements: BTreeSet<FindingId>,
     hasher: RandomState,
 }
 
@@ -393,10 +392,10 @@ impl BlockingFindings {
                 .wrong_tags
                 .insert(self.hasher.hash_one(&verdict.detail)),
             FindingId::DependencyOneSided => self.note_one_sided_dependency(&verdict.item),
-            id => {
-                self.wrong_failure_lists |= id.is_about_failure_list()
-                    || verdict.decisive_detail() == DecisiveDetail::InNoList;
+            FindingId::JobUnreadable => {
+                self.wrong_failure_lists |= verdict.detail.as_bytes().ends_with(b", in no list");
             }
+            id => self.wrong_failure_lists |= id.is_about_failure_list(),
         }
     }
 
@@ -408,11 +407,6 @@ impl BlockingFindings {
     /// Notes that any job may have a dependency that only the other job lists.
     pub(super) fn note_unreadable_dependents(&mut self) {
         self.one_sided.insert_every_hash();
-    }
-
-    /// The findings that could not be verified, because a finding that has to be repaired first is not selected.
-    pub(super) fn findings_blocked_by_unselected(&self) -> Vec<FindingId> {
-        self.with_hidden_requirements.iter().copied().collect()
     }
 }
 

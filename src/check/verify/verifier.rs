@@ -5,36 +5,57 @@ use std::time::Instant;
 use super::batch_size::BatchSizes;
 use super::candidates::CandidatesByLocation;
 use super::finding_filter::{VerifyPhase, exclude_failure_list_searches_if_jobs};
-use super::progress::VerifyProgress;
 use super::verdicts::FindingsAndRepairQueue;
 use super::{CheckOptions, unlisted};
+use crate::bulk::pace::Pace;
 use crate::check::repair_queue::RepairQueue;
 use crate::check::scan;
 use crate::check::scan::{CandidateSink, ScanCounts};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
+use crate::interrupt::InterruptFlags;
 use crate::model::check::ReportedFinding;
 use crate::model::finding::FindingId;
 use crate::model::verdict::{ItemKind, ItemLocation, MAX_ITEMS, Verdict};
 use crate::name::Name;
+use crate::text::with_thousands_separators;
+use crate::ui::Progress;
 
 /// Takes the candidates of a scan, has the core verify them, and adds the verdicts to the report.
-pub(crate) struct Verifier {
+pub(super) struct Verifier {
     candidates: CandidatesByLocation,
     phase: VerifyPhase,
     /// The findings that the core looks for in this phase. `None` if there are none.
     findings: Option<String>,
     batch_sizes: BatchSizes,
     /// The number of candidates verified.
-    verified: u64,
-    verdicts: FindingsAndRepairQueue,
-    progress: VerifyProgress,
+    pub verified: u64,
+    pub verdicts: FindingsAndRepairQueue,
+    pub progress: VerifyProgress,
+}
+
+/// The pace and the progress of a scan.
+pub(super) struct VerifyProgress {
+    pub bar: Progress,
+    pub pace: Pace,
+    pub interrupt: InterruptFlags,
+    /// The counts of the scan. A key that is scanned in several passes counts once.
+    pub counts: ScanCounts,
+    /// The number of the current pass over all keys, and the number of keys that this pass has scanned so far.
+    pub pass: (u64, u64),
+}
+
+impl VerifyProgress {
+    /// Waits until `--rate` allows `count` more keys or members. A received signal is an error.
+    pub(super) fn pace_unless_interrupted(&mut self, count: usize) -> Result<(), Error> {
+        self.pace.wait_unless_interrupted(count, &self.interrupt)
+    }
 }
 
 impl Verifier {
     /// `queues` are the queues that `--queue` selects, empty for all.
-    pub(crate) fn new(
+    pub(super) fn new(
         options: &CheckOptions,
         for_repair: bool,
         queues: Vec<Name>,
@@ -59,41 +80,22 @@ impl Verifier {
         self.findings = self.verdicts.filter.finding_list_to_scan(phase, for_repair);
     }
 
-    pub(crate) fn scan_counts(&self) -> ScanCounts {
-        self.progress.counts
-    }
-
-    /// The number of candidates verified.
-    pub(crate) fn verified_count(&self) -> u64 {
-        self.verified
-    }
-
-    /// The findings that could not be verified, because a finding that has to be repaired first is not selected.
-    pub(crate) fn findings_not_verified(&self) -> Vec<FindingId> {
-        self.verdicts.blocking.findings_blocked_by_unselected()
-    }
-
     /// Scans, and has the candidates verified.
-    pub(crate) fn scan_and_verify(
+    pub(super) fn scan_and_verify(
         &mut self,
         core: &mut Core,
         now: Moment,
         queues: &[Name],
     ) -> Result<(), Error> {
         self.batch_sizes = BatchSizes::new(core.measure_round_trip(now));
-        self.progress.counts = scan::run_scan(core, now, queues, self)?;
+        scan::run_scan(core, now, queues, self, scan::MAX_TABLE_SLOTS)?;
         self.verify_all_candidates(core)
     }
 
     /// Clears the progress bar. Returns the findings, the worst and most frequent first, and the queue of a repair.
-    pub(crate) fn into_findings_and_queue(self) -> (Vec<ReportedFinding>, RepairQueue) {
-        self.progress.clear_bar();
+    pub(super) fn into_findings_and_queue(self) -> (Vec<ReportedFinding>, RepairQueue) {
+        self.progress.bar.remove_bar();
         self.verdicts.into_findings_and_queue()
-    }
-
-    /// Reports a finding that is not a verdict of the core.
-    pub(crate) fn collect_finding_if_selected(&mut self, verdict: Verdict) {
-        self.verdicts.collect_finding_if_selected(verdict);
     }
 
     /// Has all waiting candidates verified.
@@ -137,7 +139,7 @@ impl Verifier {
     ) -> Result<(), Error> {
         let mut rest = items;
         while !rest.is_empty() {
-            let max_size = self.progress.max_members_per_read();
+            let max_size = self.max_members_per_read();
             let size = self.batch_sizes.size_for(location.kind).min(max_size);
             let size = size.next_multiple_of(location.kind.call_args_per_item());
             let batch = &rest[..size.min(rest.len())];
@@ -256,7 +258,7 @@ impl CandidateSink for Verifier {
 
     fn note_lock_in_unlisted_queue(&mut self) {
         if let Some(queue) = &mut self.verdicts.repair_queue {
-            queue.withhold_job_releases();
+            queue.withholds_releases = true;
         }
     }
 
@@ -275,15 +277,16 @@ impl CandidateSink for Verifier {
     }
 
     fn note_unverifiable_item(&mut self, item: Name, why: &str) {
-        self.collect_finding_if_selected(Verdict::report_only(
-            FindingId::NotJudged,
-            item,
-            Name::from(why),
-        ));
+        self.verdicts
+            .collect_finding_if_selected(Verdict::report_only(
+                FindingId::NotJudged,
+                item,
+                Name::from(why),
+            ));
     }
 
     fn note_pass_start(&mut self) {
-        self.progress.note_pass_start();
+        self.progress.pass = (self.progress.pass.0 + 1, 0);
     }
 
     fn note_and_pace_keys_scanned(
@@ -291,15 +294,29 @@ impl CandidateSink for Verifier {
         _: &mut Core,
         since_last: ScanCounts,
     ) -> Result<(), Error> {
-        self.progress.note_and_pace_keys_scanned(since_last)
+        let progress = &mut self.progress;
+        progress.pass.1 += since_last.keys;
+        let (pass, passed) = progress.pass;
+        if pass > 1 {
+            let note = format!("pass {pass}: {}", with_thousands_separators(passed));
+            progress.bar.fill_and_show_pending(note);
+        } else {
+            progress.counts.keys += since_last.keys;
+            progress.counts.jobs += since_last.jobs;
+            progress.counts.queues += since_last.queues;
+            progress.bar.add_done(since_last.keys);
+        }
+        progress.pace_unless_interrupted(usize::try_from(since_last.keys).unwrap_or(usize::MAX))
     }
 
     fn note_and_pace_members_read(&mut self, _: &mut Core, members: usize) -> Result<(), Error> {
-        self.progress.pace_member_reads(members)
+        // Redraw the bar, which counts only keys.
+        self.progress.bar.add_done(0);
+        self.progress.pace_unless_interrupted(members)
     }
 
     fn max_members_per_read(&self) -> usize {
-        self.progress.max_members_per_read()
+        self.progress.pace.slice_size(usize::MAX)
     }
 
     fn verify_candidates_at_scan_end(&mut self, core: &mut Core) -> Result<(), Error> {

@@ -64,18 +64,15 @@ impl Core {
         let call = call.arg(&location.name).args(items);
         let mut reply = self.call_for_reply(now, call)?;
         let repeated = reply.repeated;
-        let count = match &mut reply.result {
-            Ok(Value::Array(rows)) => rows.pop_if(|row| is_count_row(row)),
+        let last_row = match &mut reply.result {
+            Ok(Value::Array(rows)) => rows.pop_if(|row| begins_with_number(row)),
             _ => None,
         };
-        let VerifiedCount {
-            verified,
-            misplaced,
-        } = match count {
+        let counted = match last_row {
             Some(row) => reply::read_reply(calls::CHECK_SLICE.name, row)?,
-            None => VerifiedCount {
+            None => VerdictReply {
                 verified: items.len(),
-                misplaced: Vec::new(),
+                ..VerdictReply::default()
             },
         };
         let mut verdicts: Vec<Verdict> = reply.read()?;
@@ -89,9 +86,8 @@ impl Core {
         }
         Ok(VerdictReply {
             verdicts,
-            verified,
-            misplaced,
             repeated,
+            ..counted
         })
     }
 
@@ -248,17 +244,8 @@ impl Core {
     }
 }
 
-/// The last row of `check.slice`, unless the call verified all items and no job must be verified again.
-#[derive(Deserialize)]
-#[serde(rename = "row")]
-struct VerifiedCount {
-    verified: usize,
-    #[serde(rename = "..")]
-    misplaced: Vec<Name>,
-}
-
 /// Whether a row of `check.slice` begins with a number instead of the id of a finding.
-fn is_count_row(row: &Value) -> bool {
+fn begins_with_number(row: &Value) -> bool {
     let Value::Array(row) = row else {
         return false;
     };

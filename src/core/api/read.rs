@@ -3,7 +3,6 @@
 //! If a key has another type than the command reads, that is a reply here ([`ReadReply::WrongType`]), not an error.
 
 use crate::clock::moment::Moment;
-use crate::core::call::ahead::OutstandingCalls;
 use crate::core::call::connect::PackedWords;
 use crate::core::call::reply::{self, Bytes};
 use crate::core::call::{Call, Core, Value};
@@ -50,8 +49,10 @@ pub enum ReadReply {
 /// Reads that were sent ahead.
 #[derive(Debug)]
 pub(crate) struct OutstandingReads {
-    calls: OutstandingCalls,
+    calls: Vec<Call>,
     forms: Vec<ReplyForm>,
+    /// The number of their request; `None` if they were not sent ahead.
+    request: Option<u64>,
 }
 
 impl ReadReply {
@@ -279,8 +280,11 @@ impl Core {
     pub(crate) fn send_reads(&mut self, now: Moment, reads: Vec<ReadCommand>) -> OutstandingReads {
         let (calls, forms): (Vec<Call>, Vec<ReplyForm>) =
             reads.into_iter().map(|read| (read.call, read.form)).unzip();
-        let calls = self.try_send_ahead(now, calls);
-        OutstandingReads { calls, forms }
+        OutstandingReads {
+            request: self.try_send_ahead(now, &calls),
+            calls,
+            forms,
+        }
     }
 
     /// The replies to reads that [`Core::send_reads`] sent.
@@ -289,8 +293,9 @@ impl Core {
         now: Moment,
         reads: OutstandingReads,
     ) -> Result<Vec<ReadReply>, Error> {
-        let results = self.take_ahead_or_repeat(now, reads.calls).into_iter();
+        let results = self.take_ahead_or_repeat(now, &reads.calls, reads.request);
         results
+            .into_iter()
             .zip(reads.forms)
             .map(|(result, form)| form.read_reply(result))
             .collect()

@@ -11,14 +11,6 @@ use super::{Call, Core, Value, server_error};
 use crate::clock::moment::Moment;
 use crate::error::Error;
 
-/// Calls that were sent ahead.
-#[derive(Debug)]
-pub(crate) struct OutstandingCalls {
-    calls: Vec<Call>,
-    /// The number of the request; `None` if the calls were not sent ahead.
-    request: Option<u64>,
-}
-
 /// The requests that were sent ahead and whose replies no caller has taken yet, in their order.
 #[derive(Debug, Default)]
 pub(super) struct OutstandingRequests {
@@ -35,14 +27,14 @@ struct AheadRequest {
 }
 
 impl Core {
-    /// Sends calls that only read, and does not wait for their replies. Sends nothing without an open connection or
-    /// while calls are traced: the calls are then made when their replies are taken.
-    pub(crate) fn try_send_ahead(&mut self, now: Moment, calls: Vec<Call>) -> OutstandingCalls {
+    /// Sends calls that only read, and does not wait for their replies. Returns the number of the request. Sends nothing
+    /// without an open connection or while calls are traced: the calls are then made when their replies are taken.
+    pub(crate) fn try_send_ahead(&mut self, now: Moment, calls: &[Call]) -> Option<u64> {
         let only_reads = calls
             .iter()
             .all(|call| call.retry_class() == RetryClass::Read);
         let deadline = Instant::now() + self.timeout;
-        let request = match &self.connection {
+        match &self.connection {
             Some(connection) if only_reads && !self.trace.shows_calls() => {
                 let packed = self.pack_calls(&now.to_string(), calls.iter(), false);
                 connection.send(packed, deadline).then(|| {
@@ -58,18 +50,17 @@ impl Core {
                 })
             }
             _ => None,
-        };
-        OutstandingCalls { calls, request }
+        }
     }
 
-    /// The replies to calls that were sent ahead. If replies are missing, or if the server refused a call, makes all
+    /// The replies to calls, which [`Core::try_send_ahead`] has sent as this request. If replies are missing, or if the server refused a call, makes all
     /// calls again.
     pub(crate) fn take_ahead_or_repeat(
         &mut self,
         now: Moment,
-        ahead: OutstandingCalls,
+        calls: &[Call],
+        request: Option<u64>,
     ) -> Vec<Result<Value, Error>> {
-        let OutstandingCalls { calls, request } = ahead;
         let received = request.and_then(|number| self.take_replies_of_request(number));
         match received {
             Some(received)
@@ -83,7 +74,7 @@ impl Core {
                 received.replies.into_iter().map(Ok).collect()
             }
             _ => {
-                let replies = self.call_all_for_replies(now, &calls).into_iter();
+                let replies = self.call_all_for_replies(now, calls).into_iter();
                 replies.map(|reply| reply.result).collect()
             }
         }

@@ -1,5 +1,6 @@
-//! The document of `qless check`: the result of a scan.
+//! The documents of `qless check`: the result of a scan, of a repair, and the plan of a dry run.
 
+pub(crate) mod repair_text;
 pub(crate) mod text;
 
 use std::borrow::Cow;
@@ -25,12 +26,8 @@ pub(crate) struct CheckReport {
 /// The extent of a scan, and its verdict.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct ScanSummary {
-    /// Keys scanned
-    pub keys: u64,
-    /// Keys of them that are jobs
-    pub jobs: u64,
-    /// Queues that exist, or that were given
-    pub queues: u64,
+    #[serde(flatten)]
+    pub counts: ScanCounts,
     /// How long the scan took
     pub elapsed_s: Number,
     /// Whether everything was scanned
@@ -42,6 +39,17 @@ pub(crate) struct ScanSummary {
     pub fail_on: Severity,
     /// Probable causes
     pub causes: Vec<String>,
+}
+
+/// How much a scan has read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ScanCounts {
+    /// Keys scanned
+    pub keys: u64,
+    /// Keys of them that are jobs
+    pub jobs: u64,
+    /// Queues that exist, or that were given
+    pub queues: u64,
 }
 
 /// A finding with its count and examples.
@@ -60,6 +68,8 @@ pub(crate) struct ReportedFinding {
     pub largest: Option<f64>,
     /// Without their changes.
     pub examples: Vec<Verdict>,
+    /// What a repair did. `None` without `--repair`.
+    pub repair: Option<RepairCounts>,
 }
 
 impl ReportedFinding {
@@ -73,7 +83,12 @@ impl ReportedFinding {
             needs_only: 0,
             largest: None,
             examples: Vec::new(),
+            repair: None,
         }
+    }
+
+    pub(crate) fn repair_counts(&self) -> RepairCounts {
+        self.repair.unwrap_or_default()
     }
 
     /// What the operator can do about the finding, with the commands. For a dependency cycle, the first choices are
@@ -153,6 +168,8 @@ struct FindingDocument<'a> {
     choices: Vec<String>,
     /// The first few
     examples: &'a [Verdict],
+    #[serde(flatten)]
+    repair: Option<RepairCounts>,
 }
 
 impl Serialize for ReportedFinding {
@@ -172,6 +189,7 @@ impl Serialize for ReportedFinding {
                 _ => self.choices_with_commands(),
             },
             examples: &self.examples,
+            repair: self.repair,
         }
         .serialize(serializer)
     }
@@ -186,4 +204,56 @@ impl JsonSchema for ReportedFinding {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         FindingDocument::json_schema(generator)
     }
+}
+
+/// The document of a repair.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct RepairReport {
+    /// The last scan; its findings are in `items`.
+    #[serde(flatten)]
+    pub scan: ScanSummary,
+    /// With --repair: the name under which whole keys were set aside; null if nothing was repaired
+    #[serde(rename = "run")]
+    pub run_name: Option<String>,
+    #[serde(flatten)]
+    pub totals: RepairCounts,
+    /// One for each finding, the lines of ndjson
+    pub items: Vec<ReportedFinding>,
+}
+
+/// How often a finding was repaired, or not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct RepairCounts {
+    /// With --repair: how many were repaired
+    #[serde(rename = "mended")]
+    pub repaired: u64,
+    /// How many no longer existed when they were to be repaired
+    pub gone: u64,
+    /// How many repairs the server refused
+    pub refused: u64,
+}
+
+/// The planned repair of one finding: an item of `--dry-run`.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct PlannedItemRepair {
+    /// The kind of problem
+    #[schemars(with = "String")]
+    pub finding: FindingId,
+    /// The job, name or key
+    pub item: Name,
+    /// The problem with it
+    pub detail: Name,
+    /// The Redis commands, as redis-cli takes them
+    pub commands: Vec<String>,
+}
+
+/// The document of a repair with `--dry-run`.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct RepairPlan {
+    #[serde(flatten)]
+    pub check: CheckReport,
+    /// True if the repair was only simulated
+    pub dry_run: bool,
+    /// With --repair --dry-run: the repairs that would be made, in order
+    pub plan: Vec<PlannedItemRepair>,
 }

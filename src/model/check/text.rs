@@ -1,9 +1,9 @@
 //! The text output of `qless check`: a row for each finding, the worst first.
 
 use super::{CheckReport, ReportedFinding};
+use crate::model::check::{RepairPlan, RepairReport};
 use crate::model::finding::{ExampleForm, Severity};
 use crate::model::jid_labels::JidLabels;
-use crate::model::repair::{RepairPlan, RepairReport};
 use crate::model::verdict::Verdict;
 use crate::name::Name;
 use crate::text;
@@ -53,9 +53,9 @@ impl CheckReport {
     /// The extent of the scan in a line.
     pub(crate) fn scan_headline(&self) -> String {
         let [keys, jobs, queues] = [
-            text::format_count(self.scan.keys, "key", "keys"),
-            text::format_count(self.scan.jobs, "job", "jobs"),
-            text::format_count(self.scan.queues, "queue", "queues"),
+            text::format_count(self.scan.counts.keys, "key", "keys"),
+            text::format_count(self.scan.counts.jobs, "job", "jobs"),
+            text::format_count(self.scan.counts.queues, "queue", "queues"),
         ];
         let elapsed = text::format_duration_tenths_below_minute(self.scan.elapsed_s.0);
         format!("scanned {keys}, {jobs}, {queues} in {elapsed}")
@@ -74,20 +74,13 @@ pub(crate) fn count_or_minimum_cell(
 
 /// The cell for a severity, in its color. In a sorted column, the worst severity is first.
 pub(crate) fn severity_cell(severity: Severity) -> Cell {
-    Cell::sorted_by(severity_rank(severity), severity.into_str())
-        .with_style(severity_style(severity))
-}
-
-fn severity_rank(severity: Severity) -> f64 {
-    f64::from(Severity::Critical as u8 - severity as u8)
-}
-
-fn severity_style(severity: Severity) -> Option<Style> {
-    match severity {
-        Severity::Critical | Severity::Error => Some(Style::Red),
-        Severity::Warn => Some(Style::Yellow),
-        Severity::Info => Some(Style::Dim),
-    }
+    let rank = Severity::Critical as u8 - severity as u8;
+    let style = match severity {
+        Severity::Critical | Severity::Error => Style::Red,
+        Severity::Warn => Style::Yellow,
+        Severity::Info => Style::Dim,
+    };
+    Cell::sorted_by(f64::from(rank), severity.into_str()).with_style(Some(style))
 }
 
 /// The column with the examples of a finding, in the tables of `check` and `check --repair`.
@@ -160,7 +153,7 @@ fn examples_by_location(examples: &[Verdict], names: &JidLabels) -> String {
 mod tests {
     use super::*;
     use crate::json::Number;
-    use crate::model::check::ScanSummary;
+    use crate::model::check::{ScanCounts, ScanSummary};
     use crate::model::finding::FindingId;
 
     /// A finding with examples: item and detail each.
@@ -213,9 +206,11 @@ mod tests {
         let mut tag_count = found("tag-count", &[("eu", "412, is 409")]);
         tag_count.at_least = true;
         let scan = ScanSummary {
-            keys: 84_112,
-            jobs: 61_903,
-            queues: 14,
+            counts: ScanCounts {
+                keys: 84_112,
+                jobs: 61_903,
+                queues: 14,
+            },
             elapsed_s: Number(3.1),
             complete: true,
             clean: false,

@@ -213,94 +213,20 @@ pub struct ConditionalApproval {
     pub says: &'static str,
 }
 
-/// A detail of a finding on which its severity or its handling depends. Details are text for people, which `check.slice`
-/// or `check/verify/diagnosis.rs` writes. Only [`DecisiveDetail::parse`] reads that text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum DecisiveDetail {
-    /// Nothing depends on the detail.
-    #[default]
-    Other,
-    /// `pop` reads the unreadable field.
-    ReadByPop,
-    /// The unreadable field of a waiting job makes `pop` fail.
-    BlocksPop,
-    /// The failed job is in no failure list.
-    InNoList,
-    /// A lock expires too far in the future.
-    LockedUntil,
-    /// The value of an option is below 0.
-    BelowZero,
-    /// No command reads the option.
-    Unused,
-    /// The core uses the default of the option.
-    Ignored,
-    /// The server evicts only keys with an expiry.
-    EvictsExpiring,
-    /// The server has an eviction policy but no memory limit.
-    NoMemoryLimit,
-}
-
-impl DecisiveDetail {
-    pub fn parse(id: FindingId, text: &[u8]) -> DecisiveDetail {
-        match (id, text) {
-            (
-                FindingId::JobUnreadable,
-                b"tags" | b"no tags" | b"priority" | b"no priority" | b"remaining"
-                | b"no remaining" | b"history",
-            ) => DecisiveDetail::ReadByPop,
-            (FindingId::JobUnreadable, b"field history of a waiting job") => {
-                DecisiveDetail::BlocksPop
-            }
-            (FindingId::JobUnreadable, text) if text.ends_with(b", in no list") => {
-                DecisiveDetail::InNoList
-            }
-            (FindingId::Clock, text) if text.starts_with(b"locked until") => {
-                DecisiveDetail::LockedUntil
-            }
-            (FindingId::ConfigValue, text) if text.starts_with(b"is below 0") => {
-                DecisiveDetail::BelowZero
-            }
-            (FindingId::ConfigValue, text) if text.starts_with(b"nobody reads it") => {
-                DecisiveDetail::Unused
-            }
-            (FindingId::ConfigValue, text) if text.starts_with(b"is ignored") => {
-                DecisiveDetail::Ignored
-            }
-            (FindingId::ServerEvicts, text) if text.starts_with(b"volatile-") => {
-                DecisiveDetail::EvictsExpiring
-            }
-            (FindingId::ServerEvicts, text) if text.starts_with(b"no limit yet") => {
-                DecisiveDetail::NoMemoryLimit
-            }
-            _ => DecisiveDetail::Other,
-        }
-    }
-
-    /// Reads the number in the detail of three findings: of `clock` and `never-due` a time, in seconds since the epoch
-    /// unless the client used another unit, and of `recurring-count` a count. `None` for other findings.
-    pub fn parse_time_or_count(id: FindingId, text: &[u8]) -> Option<f64> {
-        let last = match id {
-            FindingId::Clock | FindingId::NeverDue => text.rsplit(|byte| *byte == b' ').next()?,
-            FindingId::RecurringCount => text,
-            _ => return None,
-        };
-        std::str::from_utf8(last).ok()?.parse().ok()
-    }
-}
-
-/// A condition under which a finding has another severity than usual.
+/// A condition under which a finding has another severity than usual. A detail is text for people, which `check.slice`
+/// or `check/verify/diagnosis.rs` writes.
 #[derive(Clone, Copy, Debug)]
 pub enum SeverityCondition {
     /// The job is at the head of a queue.
     Head,
-    /// The job is at the head of a queue, and the finding has this detail.
-    HeadAnd(DecisiveDetail),
+    /// The job is at the head of a queue, and the finding has one of these details.
+    HeadAnd(&'static [&'static str]),
     /// The job does not exist.
     NoJob,
     /// The finding cannot be repaired.
     Reported,
-    /// The finding has this detail.
-    Detail(DecisiveDetail),
+    /// The detail of the finding begins with this text.
+    DetailBegins(&'static str),
 }
 
 /// A severity that a finding has under a condition, instead of its usual one.
@@ -402,10 +328,6 @@ impl FindingKind {
     /// The names of the invariants that the finding breaks.
     pub fn broken_invariant_names(&self) -> impl Iterator<Item = String> {
         self.invariants.iter().copied().map(invariant_name)
-    }
-
-    pub fn by_name(name: &str) -> Option<&'static FindingKind> {
-        FindingId::from_name(name).map(FindingId::row)
     }
 
     /// Whether the severity of the finding depends on whether its job is at the head of a queue.
@@ -511,38 +433,5 @@ mod tests {
             let covering = FindingId::all().filter(|other| other.row().covers.contains(&id));
             assert!(covering.count() <= 1, "{id}");
         }
-    }
-
-    #[test]
-    fn details_that_decide_are_read_from_their_text() {
-        let read = |id, text: &str| DecisiveDetail::parse(id, text.as_bytes());
-        let unreadable = FindingId::JobUnreadable;
-        assert_eq!(read(unreadable, "no tags"), DecisiveDetail::ReadByPop);
-        assert_eq!(read(unreadable, "retries"), DecisiveDetail::Other);
-        assert_eq!(
-            read(unreadable, "failure, in no list"),
-            DecisiveDetail::InNoList
-        );
-        assert_eq!(
-            read(FindingId::Clock, "locked until 99999999"),
-            DecisiveDetail::LockedUntil
-        );
-        assert_eq!(
-            read(FindingId::Score, "locked until 9"),
-            DecisiveDetail::Other
-        );
-        assert_eq!(
-            read(FindingId::ConfigValue, "is below 0"),
-            DecisiveDetail::BelowZero
-        );
-        assert_eq!(
-            read(FindingId::ConfigValue, "nobody reads it, is no number"),
-            DecisiveDetail::Unused
-        );
-        let number = |id, text: &str| DecisiveDetail::parse_time_or_count(id, text.as_bytes());
-        assert_eq!(number(FindingId::Clock, "seen at 1.5e12"), Some(1.5e12));
-        assert_eq!(number(FindingId::Clock, "time is soon"), None);
-        assert_eq!(number(FindingId::RecurringCount, "7"), Some(7.0));
-        assert_eq!(number(FindingId::TagCount, "7"), None);
     }
 }

@@ -10,7 +10,7 @@ use super::RepairLocationChoice::{AnyLocation, LargestUnlessLocked, LargestWins}
 use super::RepairStage::{Counts, Edges, Entries, Keys};
 use super::Severity::{Critical, Error, Info, Warn};
 use super::{
-    ConditionalApproval, ConditionalSeverity, DecisiveDetail, FindingId, FindingKind, RemedyWords,
+    ConditionalApproval, ConditionalSeverity, FindingId, FindingKind, RemedyWords,
     SeverityCondition,
 };
 
@@ -74,7 +74,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "id waits in a queue, the job does not exist",
         form: JidIn, by_detail: true,
         approval: Automatic, remedy: repaired("remove", "removed", "the id"),
-        evidence: KeyLoss,
+            evidence: KeyLoss,
         ..USUAL
     },
     FindingKind {
@@ -82,7 +82,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "id is locked in a queue, the job does not exist",
         form: JidIn, by_detail: true,
         approval: Automatic, remedy: repaired("remove", "removed", "the id"),
-        evidence: KeyLoss,
+            evidence: KeyLoss,
         ..USUAL
     },
     FindingKind {
@@ -90,7 +90,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "id is scheduled in a queue, the job does not exist",
         form: JidIn, by_detail: true,
         approval: Automatic, remedy: repaired("remove", "removed", "the id"),
-        evidence: KeyLoss,
+            evidence: KeyLoss,
         ..USUAL
     },
     FindingKind {
@@ -98,7 +98,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "id is blocked in a queue, the job does not exist",
         form: JidIn, by_detail: true,
         approval: Automatic, remedy: repaired("remove", "removed", "the id"),
-        evidence: KeyLoss,
+            evidence: KeyLoss,
         ..USUAL
     },
     FindingKind {
@@ -106,7 +106,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "id is held in a queue, the job does not exist",
         form: JidIn, by_detail: true,
         approval: Automatic, remedy: repaired("remove", "removed", "the id"),
-        evidence: KeyLoss,
+            evidence: KeyLoss,
         ..USUAL
     },
     FindingKind {
@@ -114,7 +114,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "id recurs in a queue, the job does not exist",
         form: JidIn, by_detail: true,
         approval: Automatic, remedy: repaired("remove", "removed", "the id"),
-        evidence: KeyLoss,
+            evidence: KeyLoss,
         ..USUAL
     },
     FindingKind {
@@ -122,7 +122,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "job is in a set that does not fit its state",
         form: JidIn, by_detail: true,
         approval: Automatic, remedy: repaired("keep", "kept", "the entry that fits its state; add it if it is missing"),
-        repair_at: LargestUnlessLocked,
+           repair_at: LargestUnlessLocked,
         cases: &[LOCKED],
         choices: &[SEE_LOCK, AFTER_LOCK],
         ..USUAL
@@ -132,7 +132,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "job is in a set of a queue that is not its own",
         form: JidIn, by_detail: true,
         approval: Automatic, remedy: repaired("move", "moved", "the job to its own queue, or remove the extra entry"),
-        covers: &[InNoSet, RunningWithoutLock], repair_at: LargestUnlessLocked,
+          covers: &[InNoSet, RunningWithoutLock], repair_at: LargestUnlessLocked,
         cases: &[LOCKED],
         choices: &[SEE_LOCK, AFTER_LOCK],
         ..USUAL
@@ -142,7 +142,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "job is in no set, so no pop will ever return it",
         form: JidIn,
         approval: Automatic, remedy: repaired("put", "put", "it in the set that fits its state"),
-        evidence: KeyLoss,
+            evidence: KeyLoss,
         ..USUAL
     },
     FindingKind {
@@ -182,12 +182,12 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         stage: Keys, repair_at: LargestWins, evidence: KeyLoss,
         grades: AT_THE_HEAD,
         cases: &[
-        ConditionalApproval { word: "data", approval: Named, says: "if it has data or klass, its id is restored from the name of its key" },
-        ConditionalApproval { word: "part", approval: Never, says: "if klass, data, state or queue is missing" },
+            ConditionalApproval { word: "data", approval: Named, says: "if it has data or klass, its id is restored from the name of its key" },
+            ConditionalApproval { word: "part", approval: Never, says: "if klass, data, state or queue is missing" },
         ],
         choices: &[
-        "restore the id from the name of its key: `qless check --repair --only job-stub`",
-        "put the job again under its id, with the right klass and data: `qless put QUEUE KLASS DATA --jid=JID`",
+            "restore the id from the name of its key: `qless check --repair --only job-stub`",
+            "put the job again under its id, with the right klass and data: `qless put QUEUE KLASS DATA --jid=JID`",
         ],
         ..USUAL
     },
@@ -197,21 +197,23 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         form: JidIs, by_detail: true,
         approval: Automatic, remedy: repaired("replace", "replaced", "the value if the right one is known; the old text is kept in another field"),
         grades: &[ConditionalSeverity {
-        severity: Critical,
-        when: SeverityCondition::HeadAnd(DecisiveDetail::ReadByPop),
-        says: "for tags, priority, remaining or history of the job at the head of a queue: pop reads them",
+            severity: Critical,
+            when: SeverityCondition::HeadAnd(&[
+                "tags", "no tags", "priority", "no priority", "remaining", "no remaining", "history",
+            ]),
+            says: "for tags, priority, remaining or history of the job at the head of a queue: pop reads them",
         }, ConditionalSeverity {
-        severity: Critical,
-        when: SeverityCondition::Detail(DecisiveDetail::BlocksPop),
-        says: "for the field `history`, which old versions wrote, of a waiting job: pop reads it",
+            severity: Critical,
+            when: SeverityCondition::DetailBegins("field history of a waiting job"),
+            says: "for the field `history`, which old versions wrote, of a waiting job: pop reads it",
         }],
         cases: &[
-        ConditionalApproval { word: "part", approval: Never, says: "data, state or retries, or a value that the history does not show" },
+            ConditionalApproval { word: "part", approval: Never, says: "data, state or retries, or a value that the history does not show" },
         ],
         choices: &[
-        "print the stored fields: `qless get JID -o json`",
-        "if the failure is lost, run the job again: `qless retry JID`",
-        "put the job again: `qless put QUEUE KLASS DATA --jid=JID`, or cancel it: `qless cancel JID`",
+            "print the stored fields: `qless get JID -o json`",
+            "if the failure is lost, run the job again: `qless retry JID`",
+            "put the job again: `qless put QUEUE KLASS DATA --jid=JID`, or cancel it: `qless cancel JID`",
         ],
         ..USUAL
     },
@@ -241,11 +243,11 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         id: Clock, severity: Warn, invariants: &[12, 32, 33],
         problem: "time is in the future: a client's clock is wrong",
         form: JidIs, by_detail: true,
-        grades: &[ConditionalSeverity { severity: Error, when: SeverityCondition::Detail(DecisiveDetail::LockedUntil), says: "for a lock: the job is blocked until it expires" }],
+        grades: &[ConditionalSeverity { severity: Error, when: SeverityCondition::DetailBegins("locked until"), says: "for a lock: the job is blocked until it expires" }],
         choices: &[
-        "correct the clock of the client that wrote it",
-        "time the job out, so that it runs again: `qless timeout JID`",
-        "omit this finding: `qless check --skip clock`",
+            "correct the clock of the client that wrote it",
+            "time the job out, so that it runs again: `qless timeout JID`",
+            "omit this finding: `qless check --skip clock`",
         ],
         ..USUAL
     },
@@ -254,10 +256,10 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "job is scheduled for a time that does not come",
         form: JidIs,
         choices: &[
-        "run all of them now: `qless promote --never-due`; one: `qless promote JID`",
-        "schedule them again: `qless move --never-due --queue QUEUE --to QUEUE --delay 1h`",
-        "cancel them: `qless cancel --never-due`",
-        "correct the client that wrote the time",
+            "run all of them now: `qless promote --never-due`; one: `qless promote JID`",
+            "schedule them again: `qless move --never-due --queue QUEUE --to QUEUE --delay 1h`",
+            "cancel them: `qless cancel --never-due`",
+            "correct the client that wrote the time",
         ],
         ..USUAL
     },
@@ -267,7 +269,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "job runs without a lock, so it cannot time out",
         form: JidIn,
         approval: Automatic, remedy: repaired("give", "gave", "it a lock with the right expiry"),
-        evidence: KeyLoss,
+            evidence: KeyLoss,
         cases: &[AHEAD],
         ..USUAL
     },
@@ -283,7 +285,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "worker's list has a job that it does not run",
         form: JidIn, by_detail: true,
         approval: Automatic, remedy: repaired("remove", "removed", "the job from the list"),
-        evidence: ReferenceClient("timeout"),
+            evidence: ReferenceClient("timeout"),
         ..USUAL
     },
     FindingKind {
@@ -308,13 +310,13 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "job depends on a job that does not exist",
         form: Needs, by_detail: true, is_edge: true,
         approval: Named, remedy: repaired("drop", "dropped", "the dependency; a job with no other dependency is released"),
-        evidence: KeyLoss,
+            evidence: KeyLoss,
         cases: &[LOCKED],
         choices: &[
-        "if the other job is complete or not needed: `qless check --repair --only dependency-missing`",
-        "for one job only: `qless depends JID --off=OTHER`",
-        "if the other job was lost and must run first: `qless put QUEUE KLASS DATA --jid=OTHER`",
-        "cancel the dependent: `qless cancel JID`",
+            "if the other job is complete or not needed: `qless check --repair --only dependency-missing`",
+            "for one job only: `qless depends JID --off=OTHER`",
+            "if the other job was lost and must run first: `qless put QUEUE KLASS DATA --jid=OTHER`",
+            "cancel the dependent: `qless cancel JID`",
         ],
         ..USUAL
     },
@@ -489,7 +491,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "job is in a failure list where it does not belong",
         form: JidIn, by_detail: true,
         approval: Automatic, remedy: repaired("remove", "removed", "the entry, or move it to the right list"),
-        covers: &[FailedUnlisted],
+          covers: &[FailedUnlisted],
         grades: &[ConditionalSeverity { severity: Critical, when: SeverityCondition::NoJob, says: "if the job does not exist" }],
         ..USUAL
     },
@@ -498,7 +500,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "failed job is in no failure list",
         form: JidIn,
         approval: Automatic, remedy: repaired("list", "listed", "it in the group of its failure"),
-        evidence: KeyLoss,
+            evidence: KeyLoss,
         ..USUAL
     },
     FindingKind {
@@ -567,7 +569,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "tag's index disagrees with the tags of a job",
         form: JidIn, by_detail: true,
         approval: Automatic, remedy: repaired("align", "aligned", "it to the tags of the job"),
-        evidence: KeyLoss,
+            evidence: KeyLoss,
         ..USUAL
     },
     FindingKind {
@@ -592,7 +594,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "recurring job is in no queue, so it never fires",
         form: JidIn,
         approval: Named, remedy: repaired("schedule", "scheduled", "it, the next run one interval from now"),
-        evidence: KeyLoss,
+            evidence: KeyLoss,
         choices: &["schedule it again: `qless check --repair --only recurring-unscheduled`", "remove it: `qless recur rm JID`"],
         ..USUAL
     },
@@ -601,7 +603,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "recurring job is in a queue that is not its own",
         form: JidIn, by_detail: true,
         approval: Automatic, remedy: repaired("move", "moved", "it to its own queue"),
-        covers: &[RecurringUnscheduled],
+          covers: &[RecurringUnscheduled],
         ..USUAL
     },
     FindingKind {
@@ -629,9 +631,9 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         stage: Keys,
         cases: &[ConditionalApproval { word: "job", approval: Never, says: "if the key holds a job" }],
         choices: &[
-        "find the program that wrote it: no client of qless does",
-        "set it aside: `qless check --repair --only key-type`",
-        "for a job with a reserved suffix: `qless cancel JID`",
+            "find the program that wrote it: no client of qless does",
+            "set it aside: `qless check --repair --only key-type`",
+            "for a job with a reserved suffix: `qless cancel JID`",
         ],
         ..USUAL
     },
@@ -648,8 +650,8 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "the server may evict keys if its memory is full",
         form: NameIs,
         grades: &[
-        ConditionalSeverity { severity: Info, when: SeverityCondition::Detail(DecisiveDetail::EvictsExpiring), says: "if it evicts only keys with an expiry" },
-        ConditionalSeverity { severity: Warn, when: SeverityCondition::Detail(DecisiveDetail::NoMemoryLimit), says: "if no memory limit is set yet" },
+            ConditionalSeverity { severity: Info, when: SeverityCondition::DetailBegins("volatile-"), says: "if it evicts only keys with an expiry" },
+            ConditionalSeverity { severity: Warn, when: SeverityCondition::DetailBegins("no limit yet"), says: "if no memory limit is set yet" },
         ],
         choices: &["make it refuse writes instead: `redis-cli CONFIG SET maxmemory-policy noeviction`"],
         ..USUAL
@@ -697,13 +699,13 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "setting has a value that cannot be used",
         form: NameIs,
         grades: &[
-        ConditionalSeverity { severity: Warn, when: SeverityCondition::Detail(DecisiveDetail::BelowZero), says: "if it is below 0" },
-        ConditionalSeverity { severity: Warn, when: SeverityCondition::Detail(DecisiveDetail::Unused), says: "if no command reads the option" },
-        ConditionalSeverity { severity: Warn, when: SeverityCondition::Detail(DecisiveDetail::Ignored), says: "if `qless` ignores the value and uses its default" },
+            ConditionalSeverity { severity: Warn, when: SeverityCondition::DetailBegins("is below 0"), says: "if it is below 0" },
+            ConditionalSeverity { severity: Warn, when: SeverityCondition::DetailBegins("nobody reads it"), says: "if no command reads the option" },
+            ConditionalSeverity { severity: Warn, when: SeverityCondition::DetailBegins("is ignored"), says: "if `qless` ignores the value and uses its default" },
         ],
         choices: &[
-        "use the default: `qless config unset OPTION`", "set it: `qless config set OPTION 60`",
-        "a throttle (`th:ID`): `qless throttle set ID 10`", "a window of uniqueness (`u:…`): `redis-cli DEL KEY` closes it",
+            "use the default: `qless config unset OPTION`", "set it: `qless config set OPTION 60`",
+            "a throttle (`th:ID`): `qless throttle set ID 10`", "a window of uniqueness (`u:…`): `redis-cli DEL KEY` closes it",
         ],
         ..USUAL
     },

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{PlannedItemRepair, RepairPlan, RepairReport, RepairRow};
-use crate::model::check::text::{COLUMNS as FOUND, EXAMPLES, count_or_minimum_cell, severity_cell};
-use crate::model::check::{CheckReport, ReportedFinding};
+use super::text::{COLUMNS as FOUND, EXAMPLES, count_or_minimum_cell, severity_cell};
+use super::{CheckReport, PlannedItemRepair, RepairPlan, RepairReport, ReportedFinding};
 use crate::model::finding::{FindingId, RepairApproval, Severity};
 use crate::name::Name;
 use crate::text::{
@@ -16,30 +15,36 @@ use crate::view::json::NdjsonLines;
 use crate::view::table::{Cell, Column, Heading, Table, column_headings};
 use crate::view::{RenderOptions, View};
 
-const COLUMNS: &[Column<RepairRow>] = &[
-    Column::of_text("SEVERITY", |row, _| severity_cell(row.found.severity)),
-    Column::of_text("FINDING", |row, _| {
-        Cell::text(row.found.finding.id.into_str())
+const COLUMNS: &[Column<ReportedFinding>] = &[
+    Column::of_text("SEVERITY", |found, _| severity_cell(found.severity)),
+    Column::of_text("FINDING", |found, _| {
+        Cell::text(found.finding.id.into_str())
     }),
-    Column::of_counts("REPAIRED", |row: &RepairRow| row.counts.repaired).drop_rank(1),
-    Column::of_counts("GONE", |row: &RepairRow| row.counts.gone).drop_rank(5),
-    Column::of_counts("REFUSED", |row: &RepairRow| row.counts.refused).drop_rank(4),
-    Column::of_counts("REMAINING", |row: &RepairRow| row.found.count).drop_rank(2),
-    Column::of_free_text("ACTION", |row: &RepairRow, _| {
-        Cell::pre_escaped(row.taken_action_text())
+    Column::of_counts("REPAIRED", |found: &ReportedFinding| {
+        found.repair_counts().repaired
+    })
+    .drop_rank(1),
+    Column::of_counts("GONE", |found: &ReportedFinding| found.repair_counts().gone).drop_rank(5),
+    Column::of_counts("REFUSED", |found: &ReportedFinding| {
+        found.repair_counts().refused
+    })
+    .drop_rank(4),
+    Column::of_counts("REMAINING", |found: &ReportedFinding| found.count).drop_rank(2),
+    Column::of_free_text("ACTION", |found: &ReportedFinding, _| {
+        Cell::pre_escaped(found.taken_action_text())
     })
     .drop_rank(3)
     .min_width(24),
 ];
 
-impl RepairRow {
+impl ReportedFinding {
     /// What the repair did about the finding: `removed the id`, or `none` with the reason.
     fn taken_action_text(&self) -> String {
-        let RepairRow { found, counts } = self;
-        match (counts.repaired, found.finding.remedy) {
+        let counts = self.repair_counts();
+        match (counts.repaired, self.finding.remedy) {
             (1.., Some(remedy)) => format!("{} {}", remedy.past, remedy.what),
-            _ if found.repairable > 0 || counts.gone + counts.refused > 0 => "none".to_owned(),
-            _ if found.needs_only > 0 => "none, needs `--only`".to_owned(),
+            _ if self.repairable > 0 || counts.gone + counts.refused > 0 => "none".to_owned(),
+            _ if self.needs_only > 0 => "none, needs `--only`".to_owned(),
             _ => "none, report only".to_owned(),
         }
     }
