@@ -107,9 +107,9 @@ fn a_frozen_and_a_lying_sentinel_are_passed_over() {
 
     first.freeze();
     let begun = Instant::now();
-    qless.run("get a -q").exits(0);
+    qless.run("get a -q --timeout 60s").exits(0);
     let took = begun.elapsed();
-    assert!(took < Duration::from_secs(6), "{took:?}");
+    assert!(took < Duration::from_secs(20), "{took:?}");
     first.thaw();
 
     // It names a replica.
@@ -177,7 +177,7 @@ fn each_wrong_address_says_what_is_wrong() {
         --- exit 6
     "#]]);
     let took = begun.elapsed();
-    assert!(took < Duration::from_secs(6), "{took:?}");
+    assert!(took < Duration::from_secs(20), "{took:?}");
     for member in topology.servers.iter().chain(&topology.sentinels) {
         member.thaw();
     }
