@@ -364,7 +364,8 @@ fn an_action_requires_a_selection_of_jobs() {
 fn an_interrupted_action_finishes_its_slice_and_reports_the_rest() {
     for (limit, all) in [("", 1080), (" --limit 1000", 1000)] {
         let redis = failed_by_the_hundred(1200);
-        let line = "failed --group 'upload error' --retry-all --yes";
+        // A tenth of a second for each slice.
+        let line = "failed --group 'upload error' --retry-all --yes --rate 2000/s";
         let running = started(&redis, &redis.at(300), &format!("{line}{limit} -o json"));
         // The signal arrives in the middle of a call.
         redis.freeze();

@@ -959,7 +959,7 @@ fn a_killed_import_is_finished_by_the_next() {
     };
     loop {
         let mut running = redis.qless().start(&line);
-        let until = keys() + 700;
+        let until = keys() + 1500;
         while keys() < until && !running.has_ended() {
             std::thread::sleep(Duration::from_millis(3));
         }

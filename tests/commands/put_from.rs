@@ -964,23 +964,23 @@ fn jobs_that_the_server_evicts_are_reported_and_put_by_the_next_run() {
     let workspace = Workspace::new();
     let redis = &workspace.redis;
     redis.send(&["CONFIG", "SET", "maxmemory-policy", "allkeys-random"]);
-    let (_, line) = journaled(&workspace, 3_000);
+    let (_, line) = journaled(&workspace, 2_000);
     // Some servers count the script as memory in use, but cannot evict it.
     workspace.qless().run("queues");
-    leave_room(redis, 700_000);
+    leave_room(redis, 480_000);
     let ran = workspace.qless().run(&line).exits(3);
-    ran.says("evicted keys, because its memory was full: up to 3,000 changes that it had acknowledged may be lost");
+    ran.says("evicted keys, because its memory was full: up to 2,000 changes that it had acknowledged may be lost");
     redis.send(&["CONFIG", "SET", "maxmemory", "0"]);
     // The set of the queue, which counts them, may still be whole.
     let left = redis.send(&["KEYS", "ql:j:*"]);
     let left = left.into_sequence().unwrap().len();
-    assert!(left < 3_000);
+    assert!(left < 2_000);
     let ran = workspace.qless().run(&line).exits(0);
     ran.says("that were put are missing, and are put again");
     ran.says("may be in no queue: `qless check --repair` puts them back");
     // The queue of some jobs is gone; the jobs are all there.
     workspace.qless().run("check --repair --yes -q");
-    assert_eq!(photos(&workspace.redis), each_once(3_000));
+    assert_eq!(photos(&workspace.redis), each_once(2_000));
 }
 
 /// Lets the server use this many more bytes.

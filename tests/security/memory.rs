@@ -104,10 +104,10 @@ fn a_reply_that_does_not_fit_into_memory_is_an_error() {
     let set = "redis.call('hset', 'ql:j:a', 'data', '\"' .. ('x'):rep(2^10):rep(2^15) .. '\"')";
     redis.send(&["EVAL", set, "0"]);
     for (kilobytes, line) in [
-        (75_000, "get a --data"),
-        (110_000, "get a -o raw"),
-        (135_000, "jobs --queue q"),
-        (135_000, "export --queue q"),
+        (120_000, "get a --data"),
+        (160_000, "get a -o raw"),
+        (185_000, "jobs --queue q"),
+        (185_000, "export --queue q"),
     ] {
         let limited = format!("ulimit -v {kilobytes}; exec \"$0\" {line}");
         let ran = RunOutput::of(&mut redis.at(2).shell(&limited));
