@@ -646,28 +646,34 @@ fn of_long_data_a_page_has_the_beginning() {
 #[test]
 fn a_client_that_reads_slowly_leaves_memory_for_others() {
     let redis = Redis::start();
-    for (jid, mebibytes) in [("a", 63), ("b", 2)] {
+    let slow = ["a", "c", "d", "e"];
+    let put = |jid: &str, half_mebibytes: usize| {
         redis.qless().args(["put", "q", "K", "--jid", jid]).ok();
         let key = format!("ql:j:{jid}");
         // Characters of four bytes: it takes time for each character to be printed.
-        let set = "local mebibyte = ('😀'):rep(2^10):rep(2^8)
-                   redis.call('hset', KEYS[1], 'data', '\"' .. mebibyte:rep(ARGV[1]) .. '\"')";
-        redis.send(&["EVAL", set, "1", &key, &mebibytes.to_string()]);
-    }
+        let set = "local half_mebibyte = ('😀'):rep(2^10):rep(2^7)
+                   redis.call('hset', KEYS[1], 'data', '\"' .. half_mebibyte:rep(ARGV[1]) .. '\"')";
+        redis.send(&["EVAL", set, "1", &key, &half_mebibytes.to_string()]);
+    };
+    slow.iter().for_each(|jid| put(jid, 31));
+    put("b", 5);
     let web = Web::start(&redis, "");
-    let mut slow = UnixStream::connect(&web.0.socket).unwrap();
-    slow.write_all(b"GET /api/v1/jobs/a HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        .unwrap();
-    let mut part = vec![0; 64 << 10];
-    slow.read_exact(&mut part).unwrap();
     let is_over = AtomicBool::new(false);
     let (status, body) = thread::scope(|scope| {
-        // A client that reads nothing at all is left after five seconds.
-        scope.spawn(|| {
-            while !is_over.load(Ordering::SeqCst) && slow.read_exact(&mut part).is_ok() {
-                thread::sleep(Duration::from_millis(100));
-            }
-        });
+        for jid in slow {
+            let mut client = UnixStream::connect(&web.0.socket).unwrap();
+            let request = format!("GET /api/v1/jobs/{jid} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            client.write_all(request.as_bytes()).unwrap();
+            let mut part = vec![0; 64 << 10];
+            client.read_exact(&mut part).unwrap();
+            // A client that reads nothing at all is left after five seconds.
+            let is_over = &is_over;
+            scope.spawn(move || {
+                while !is_over.load(Ordering::SeqCst) && client.read_exact(&mut part).is_ok() {
+                    thread::sleep(Duration::from_millis(500));
+                }
+            });
+        }
         let refused = web.0.get("/api/v1/jobs/b", "localhost");
         web.page("/jobs/b");
         is_over.store(true, Ordering::SeqCst);
@@ -675,7 +681,6 @@ fn a_client_that_reads_slowly_leaves_memory_for_others() {
     });
     assert_eq!(status, 503, "{body:.300}");
     assert_eq!(body, "other clients have not read their responses yet\n");
-    drop(slow);
     web.0.until("/api/v1/jobs/b", 200);
 }
 
