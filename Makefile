@@ -27,7 +27,8 @@ WITH_REDIS = server=$$(scripts/redis.sh) && REDIS_SERVER="$$server" QLESS_REDIS_
 # which `make test` plays a sample. SEED repeats a round, TEST names a test. PART=faults runs those of machines that fail, and prints their table.
 PART ?=
 SOAKED = random_ core::batches check::wrong_types check::damage check::coordination \
-  recovery::repair recovery::kill recovery::verbs security::replies topologies::cluster::work_and_bulk
+  recovery::repair recovery::kill recovery::verbs security::replies topologies::cluster::work_and_bulk \
+  topologies::cluster::a_call commands::printed extensions::dry_run
 ROUNDS ?= $(if $(PART),10,20)
 TEST ?= $(if $(PART),recovery::$(PART) --nocapture,$(SOAKED))
 

@@ -682,12 +682,12 @@ fn completion_does_not_wait_for_a_server_that_hangs() {
     redis.freeze();
     let home = Home::new();
     let qless = home.of(redis.at(100)).env("QLESS_COMPLETE_LIVE", "150ms");
+    let qless = qless.env("QLESS_TIMEOUT", "60s");
     let begun = Instant::now();
     assert_eq!(offers(&qless, "qless length "), [""; 0]);
     let took = begun.elapsed();
     redis.thaw();
-    // A loaded machine starts processes slowly; the wait itself is 150 ms.
-    assert!(took < Duration::from_secs(2), "{took:?}");
+    assert!(took < Duration::from_secs(20), "{took:?}");
     assert!(home.files().contains_key("down"));
 }
 

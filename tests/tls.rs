@@ -18,7 +18,7 @@ use crate::support::work::until;
 const SECRET: &str = "geheim-4711";
 
 /// Long after each timeout of these tests, and long before the end of a call without one.
-const LATE: Duration = Duration::from_secs(8);
+const LATE: Duration = Duration::from_secs(20);
 
 #[test]
 fn commands_run_over_tls() {

@@ -1,5 +1,7 @@
 //! `qless unpause`
 
+use std::collections::HashSet;
+
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{DryRunFlag, QueueTargets};
@@ -50,7 +52,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         false,
     )?;
     if args.queues.queue_names_unless_all().is_some() && !queues.is_empty() {
-        let paused = core.index_members(now, &Index::Paused)?;
+        let paused: HashSet<Name> = core
+            .index_members(now, &Index::Paused)?
+            .into_iter()
+            .collect();
         let (paused, running) = queues.into_iter().partition(|queue| paused.contains(queue));
         let running: Vec<Name> = running;
         queues = paused;

@@ -17,8 +17,8 @@ use crate::support::random::{self, Draw};
 use crate::support::redis::Redis;
 use crate::support::traffic::{Actor, QUEUES, run_bulk_commands};
 
-/// The number of verdicts in `make test`; `make soak` asks for six times as many.
-const VERDICTS: u64 = 25_000;
+/// The number of verdicts in `make test`; `make soak` asks for twelve times as many.
+const VERDICTS: u64 = 12_000;
 
 /// Requests verdicts.
 struct Verifier<'a> {
@@ -249,7 +249,7 @@ fn check_under_traffic(seed: u64) {
     let (done, asked) = (AtomicU64::new(0), AtomicU64::new(0));
     let faults = Mutex::new(Vec::new());
     let target = if random::soaking() {
-        6 * VERDICTS
+        12 * VERDICTS
     } else {
         VERDICTS
     };

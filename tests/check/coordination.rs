@@ -435,17 +435,17 @@ damages! {
 #[test]
 fn a_scan_in_several_passes_finds_no_more_than_a_scan_in_one() {
     let mut core = coordinated();
-    let puts = (0..150).map(|n| {
-        let lane = n % 40;
+    let puts = (0..60).map(|n| {
+        let lane = n % 20;
         format!("put 200050 w q j{n} K {{}} 0 key k{lane} throttles [\"x{lane}\",\"y{lane}\"]")
     });
     core.many(puts);
-    core.many((0..40).map(|n| format!("throttle.set 200050 x{n} 1")));
-    core.many((0..40).map(|n| format!("pop 200051 q w{n} 2")));
+    core.many((0..20).map(|n| format!("throttle.set 200050 x{n} 1")));
+    core.many((0..20).map(|n| format!("pop 200051 q w{n} 2")));
     core.events();
     let found = verify_all(&mut core, NOW, "");
     assert_eq!(describe_all(&found), [UNDAMAGED]);
-    for slots in [16, 256, scan::WHOLE] {
+    for slots in [16, 64, scan::WHOLE] {
         let scanned = scan::scanned(&core, NOW, slots, &[]);
         let kinds = scanned.first.iter().filter(|(place, _)| {
             use qless::internals::verdict::ItemKind::{Pending, Slots};

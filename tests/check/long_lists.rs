@@ -71,17 +71,17 @@ fn runs(redis: &Redis, command: &str) -> u64 {
 
 #[test]
 fn misplaced_entries_are_removed_in_slices_and_return_exactly() {
-    let redis = misplaced(2000);
+    let redis = misplaced(1000);
     let before = contents(&redis);
     let strays = before.1.iter().filter(|jid| !jid.starts_with('f')).count();
-    assert_eq!(strays, 666 + 400);
+    assert_eq!(strays, 333 + 200);
     redis.send(&["CONFIG", "RESETSTAT"]);
     let undo = file(&redis);
     let line = format!("check --repair --undo {undo} --yes");
     redis.at(LATER).run(&line).exits(0);
     // A search only for the entry that is there twice; one removal for each slice.
     assert!(runs(&redis, "lpos") < 10);
-    assert!(runs(&redis, "lrem") <= 3066 / 50 + 1);
+    assert!(runs(&redis, "lrem") <= 1533 / 50 + 1);
     let only_failed = before.1.iter().filter(|jid| jid.starts_with('f'));
     assert_eq!(list(&redis), only_failed.cloned().collect::<Vec<_>>());
     redis.at(LATER).run("check").exits(0);
@@ -89,15 +89,12 @@ fn misplaced_entries_are_removed_in_slices_and_return_exactly() {
     redis.send(&["CONFIG", "RESETSTAT"]);
     let line = format!("check --revert {undo} --yes");
     let printed = redis.at(LATER).run(&line).exits(0).stderr();
-    assert!(
-        printed.ends_with("1,066 reverted, 0 skipped\n"),
-        "{printed}"
-    );
+    assert!(printed.ends_with("533 reverted, 0 skipped\n"), "{printed}");
     assert_eq!((runs(&redis, "lpos"), runs(&redis, "rename")), (0, 1));
     assert!(contents(&redis) == before);
     // The second time, the entries are there.
     let printed = redis.at(LATER).run(&line).exits(0).stderr();
-    assert!(printed.contains("0 reverted, 1,066 skipped"), "{printed}");
+    assert!(printed.contains("0 reverted, 533 skipped"), "{printed}");
     assert!(contents(&redis) == before);
 }
 
@@ -116,20 +113,23 @@ fn a_revert_without_the_right_to_watch_returns_each_entry() {
 
 #[test]
 fn a_repair_beside_jobs_that_fail_and_are_cancelled_loses_and_doubles_none() {
-    let redis = misplaced(1500);
+    let redis = misplaced(1000);
     // Every tenth job is missing, too.
-    for n in (0..1500).step_by(10) {
+    for n in (0..1000).step_by(10) {
         redis.send(&["LREM", "ql:f:G", "0", &format!("f{n}")]);
     }
     let put = |n: usize| call(16_000.0, &format!("put me other n{n} K {{}} 0"));
-    redis.calls((0..600).map(put));
-    redis.calls([call(16_000.0, "pop other v 600")]);
+    redis.calls((0..400).map(put));
+    redis.calls([call(16_000.0, "pop other v 400")]);
     let mut running = redis.at(LATER).start("check --repair --yes");
     let mut n = 0;
-    while !running.has_ended() || n < 300 {
-        if n < 600 {
-            redis.calls([call(16_001.0, &format!("fail n{n} v G message"))]);
-            redis.calls([call(16_001.0, &format!("cancel f{}", 2 * n + 1))]);
+    while !running.has_ended() || n < 200 {
+        if n < 400 {
+            let lines = [
+                format!("fail n{n} v G message"),
+                format!("cancel f{}", 2 * n + 1),
+            ];
+            redis.calls(lines.iter().map(|line| call(16_001.0, line)));
         }
         n += 1;
     }
@@ -139,14 +139,14 @@ fn a_repair_beside_jobs_that_fail_and_are_cancelled_loses_and_doubles_none() {
     let entries = list(&redis);
     let distinct: HashSet<&String> = entries.iter().collect();
     assert_eq!(distinct.len(), entries.len());
-    let n = n.min(600);
-    let cancelled = (0..n).filter(|n| 2 * n + 1 < 1500).count();
-    assert_eq!(entries.len(), 1500 - cancelled + n);
+    let n = n.min(400);
+    let cancelled = (0..n).filter(|n| 2 * n + 1 < 1000).count();
+    assert_eq!(entries.len(), 1000 - cancelled + n);
 }
 
 #[test]
 fn a_lost_list_is_written_without_a_search_for_each_job() {
-    let redis = failed(1500);
+    let redis = failed(800);
     redis.send(&["DEL", "ql:f:G"]);
     redis.send(&["SREM", "ql:failures", "G"]);
     let before = contents(&redis);
@@ -155,9 +155,9 @@ fn a_lost_list_is_written_without_a_search_for_each_job() {
     let line = format!("check --repair --undo {undo} --yes");
     redis.at(LATER).run(&line).exits(0);
     let entries: HashSet<String> = list(&redis).into_iter().collect();
-    assert_eq!(entries.len(), 1500);
+    assert_eq!(entries.len(), 800);
     // One for each job and phase: the scan, the plan, the repair.
-    assert!(runs(&redis, "lpos") <= 3 * 1500 + 10);
+    assert!(runs(&redis, "lpos") <= 3 * 800 + 10);
     redis.at(LATER).run("check").exits(0);
     let line = format!("check --revert {undo} --yes");
     redis.at(LATER).run(&line).exits(0);
@@ -254,7 +254,7 @@ fn a_call_ends_early_if_its_items_cost_too_much() {
 /// Each of them requires searches, so a call judges few of them.
 #[test]
 fn all_jobs_in_the_list_of_another_group_are_found_and_removed() {
-    const JOBS: usize = 1200;
+    const JOBS: usize = 400;
     let redis = failed(JOBS);
     let jids: Vec<String> = (0..JOBS).map(|n| format!("f{n}")).collect();
     let jids = jids.iter().map(String::as_str);

@@ -75,7 +75,7 @@ fn each_key(part: usize) {
         for (kind_now, line) in TYPES {
             turn += 1;
             // No divisor of the number of types, so that each key gets other ones.
-            let each = if single { 5 } else { 17 };
+            let each = if single { 7 } else { 31 };
             if !random::is_played(turn, each) {
                 continue;
             }
@@ -123,7 +123,8 @@ fn beside_other_damage(part: usize) {
                 continue;
             }
             turn += 1;
-            if !single && !random::is_played(turn, 29) {
+            let each = if single { 2 } else { 59 };
+            if !random::is_played(turn, each) {
                 continue;
             }
             fill(&mut core);

@@ -116,7 +116,7 @@ fn a_password_command_that_does_not_end_is_stopped() {
         error: `password-command` of context `prod`, `sleep`, did not end within 10s
         --- exit 6
     "#]]);
-    assert!(begun.elapsed().as_secs() < 15);
+    assert!(begun.elapsed().as_secs() < 40);
 }
 
 #[test]

@@ -481,7 +481,7 @@ fn a_frozen_server_is_noticed_within_the_timeout() {
     let noticed = frozen.elapsed();
     redis.thaw();
     assert!(note.contains("no reply from `unix://"), "{note}");
-    assert!(noticed < Duration::from_secs(3), "{noticed:?}");
+    assert!(noticed < Duration::from_secs(20), "{noticed:?}");
     assert!(next_note(&mut notes).contains(": connected again after "));
     publish_put(&redis, "ql:log", "a");
     events.end().exits(0);
@@ -757,14 +757,14 @@ fn the_deadline_ends_an_attempt_to_subscribe() {
     let begun = Instant::now();
     // Frozen at the start.
     two.freeze();
-    let both = qless("both").run("events --deadline 1.5s --timeout 40s");
+    let both = qless("both").run("events --deadline 1.5s --timeout 120s");
     both.exits(3);
     // Refused at the start, then silent.
-    let mut events = qless("with_late").start("events --deadline 3s --timeout 40s");
+    let mut events = qless("with_late").start("events --deadline 3s --timeout 120s");
     let mut notes = notes(&mut events);
     await_note(&mut notes, "late: gap since ");
     let silent = TcpListener::bind(("127.0.0.1", port)).unwrap();
     events.end().exits(3);
     drop(silent);
-    assert!(begun.elapsed() < Duration::from_secs(20));
+    assert!(begun.elapsed() < Duration::from_secs(60));
 }

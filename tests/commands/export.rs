@@ -416,13 +416,13 @@ fn maxima_of_throttles_are_exported_or_noted() {
 }
 
 #[test]
-fn ten_thousand_jobs_are_exported_and_a_broken_output_is_reported() {
+fn thousands_of_jobs_are_exported_and_a_broken_output_is_reported() {
     let redis = Redis::start();
-    redis.calls((0..10_000).map(|at| put_call(&format!("j{at}"), &[])));
+    redis.calls((0..3_000).map(|at| put_call(&format!("j{at}"), &[])));
     let all = redis.ok(2, "export --queue q");
-    assert_eq!(lines(&all)[0]["jobs"], 10_000);
+    assert_eq!(lines(&all)[0]["jobs"], 3_000);
     let jobs: BTreeSet<&str> = all.lines().skip(1).collect();
-    assert_eq!(jobs.len(), 10_000);
+    assert_eq!(jobs.len(), 3_000);
     // A closed pipe ends it as SIGPIPE does.
     let mut running = redis.at(2).start("export --queue q");
     drop(running.child.stdout.take());

@@ -362,9 +362,10 @@ fn an_action_requires_a_selection_of_jobs() {
 
 #[test]
 fn an_interrupted_action_finishes_its_slice_and_reports_the_rest() {
-    for (limit, all) in [("", 2160), (" --limit 2000", 2000)] {
-        let redis = failed_by_the_hundred(2400);
-        let line = "failed --group 'upload error' --retry-all --yes";
+    for (limit, all) in [("", 1080), (" --limit 1000", 1000)] {
+        let redis = failed_by_the_hundred(1200);
+        // A tenth of a second for each slice.
+        let line = "failed --group 'upload error' --retry-all --yes --rate 2000/s";
         let running = started(&redis, &redis.at(300), &format!("{line}{limit} -o json"));
         // The signal arrives in the middle of a call.
         redis.freeze();
@@ -376,7 +377,7 @@ fn an_interrupted_action_finishes_its_slice_and_reports_the_rest() {
         let (done, remaining) = (count("done"), count("remaining"));
         assert_eq!(done + remaining, all);
         assert_eq!(done % 200, 0);
-        assert_eq!(failed(&redis), 2160 - done);
+        assert_eq!(failed(&redis), 1080 - done);
         assert_eq!(count("failed"), 0);
         ran.says(&format!("interrupted after {done} of {all}"));
         if limit.is_empty() {

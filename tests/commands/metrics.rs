@@ -234,7 +234,7 @@ fn statsd_gets_gauges_in_small_datagrams() {
     }
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket
-        .set_read_timeout(Some(Duration::from_secs(10)))
+        .set_read_timeout(Some(Duration::from_secs(30)))
         .unwrap();
     let address = socket.local_addr().unwrap();
     let line = format!("metrics --statsd {address} --count 1 --namespace prod");

@@ -656,7 +656,7 @@ fn await_jobs(redis: &Redis, jobs: i64) {
             return;
         }
         assert!(Instant::now() < deadline, "{there} of {jobs} jobs");
-        std::thread::sleep(Duration::from_millis(1));
+        std::thread::sleep(Duration::from_millis(2));
     }
 }
 
@@ -831,9 +831,9 @@ fn a_report_has_the_outcome_of_each_line() {
 fn a_journal_and_a_report_keep_jids_after_kill_9() {
     for flag in ["journal", "report"] {
         let workspace = Workspace::new();
-        let (record, line) = recorded(&workspace, 1_200, flag);
+        let (record, line) = recorded(&workspace, 900, flag);
         let mut first = None;
-        for jobs in [1, 300, 700] {
+        for jobs in [1, 300, 600] {
             let run = workspace.redis.qless().start(&format!("{line} --batch 50"));
             await_jobs(&workspace.redis, jobs);
             run.signal(Signal::KILL);
@@ -842,13 +842,13 @@ fn a_journal_and_a_report_keep_jids_after_kill_9() {
             first = first.or_else(|| jids.lines().next().map(str::to_owned));
         }
         workspace.qless().run(&line).exits(0);
-        assert_eq!(photos(&workspace.redis), each_once(1_200));
+        assert_eq!(photos(&workspace.redis), each_once(900));
         // Neither a deleted job nor an existing one is put again.
         let cancel = format!("cancel {}", first.unwrap());
         workspace.qless().run(&cancel).ok();
         let again = workspace.qless().run(&line).exits(0);
-        assert_eq!(again.stderr(), "0 put, 1200 done before\n", "{flag}");
-        assert_eq!(photos(&workspace.redis).len(), 1_199);
+        assert_eq!(again.stderr(), "0 put, 900 done before\n", "{flag}");
+        assert_eq!(photos(&workspace.redis).len(), 899);
         workspace.redis.must_be_clean();
         let mode = fs::metadata(&record).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
@@ -860,8 +860,8 @@ fn put_and_lose(workspace: &mut Workspace, line: &str, lose: impl Fn(&mut Redis)
     let run = workspace
         .redis
         .qless()
-        .start(&format!("{line} --rate 4000/s -o json"));
-    await_jobs(&workspace.redis, 600);
+        .start(&format!("{line} --rate 2000/s -o json"));
+    await_jobs(&workspace.redis, 300);
     lose(&mut workspace.redis);
     run.end()
 }
@@ -881,7 +881,7 @@ fn jobs_that_the_server_loses_in_the_middle_are_reported_and_put_by_the_next_run
         (&flush, "was flushed"),
     ] {
         let mut workspace = Workspace::new();
-        let (_, line) = journaled(&workspace, 1_500);
+        let (_, line) = journaled(&workspace, 800);
         let ran = put_and_lose(&mut workspace, &line, lose).exits(3);
         let stderr = ran.stderr();
         let error = stderr.lines().last().unwrap();
@@ -891,13 +891,13 @@ fn jobs_that_the_server_loses_in_the_middle_are_reported_and_put_by_the_next_run
         assert!(text("message").contains(why), "{error}");
         let command = "`qless put --from DIR/night.ndjson --journal DIR/night.journal ";
         assert!(text("hint").contains(command), "{error}");
-        let missing = 1_500 - workspace.jobs();
+        let missing = 800 - workspace.jobs();
         // A batch whose reply was lost with the jobs is put again by the same run.
-        assert!((1..1_500).contains(&missing), "{missing}");
+        assert!((1..800).contains(&missing), "{missing}");
         let ran = workspace.qless().run(&line).exits(0);
-        let expected = format!("{missing} put, {} done before", 1_500 - missing);
+        let expected = format!("{missing} put, {} done before", 800 - missing);
         ran.says(&expected);
-        assert_eq!(photos(&workspace.redis), each_once(1_500));
+        assert_eq!(photos(&workspace.redis), each_once(800));
         // What was cancelled since stays so.
         workspace
             .qless()
@@ -905,7 +905,7 @@ fn jobs_that_the_server_loses_in_the_middle_are_reported_and_put_by_the_next_run
             .ok();
         let ran = workspace.qless().run(&line).exits(0);
         assert!(
-            ran.stderr().ends_with("0 put, 1500 done before\n"),
+            ran.stderr().ends_with("0 put, 800 done before\n"),
             "{}",
             ran.stderr()
         );
@@ -964,23 +964,23 @@ fn jobs_that_the_server_evicts_are_reported_and_put_by_the_next_run() {
     let workspace = Workspace::new();
     let redis = &workspace.redis;
     redis.send(&["CONFIG", "SET", "maxmemory-policy", "allkeys-random"]);
-    let (_, line) = journaled(&workspace, 9_000);
+    let (_, line) = journaled(&workspace, 2_000);
     // Some servers count the script as memory in use, but cannot evict it.
     workspace.qless().run("queues");
-    leave_room(redis, 2_200_000);
+    leave_room(redis, 480_000);
     let ran = workspace.qless().run(&line).exits(3);
-    ran.says("evicted keys, because its memory was full: up to 9,000 changes that it had acknowledged may be lost");
+    ran.says("evicted keys, because its memory was full: up to 2,000 changes that it had acknowledged may be lost");
     redis.send(&["CONFIG", "SET", "maxmemory", "0"]);
     // The set of the queue, which counts them, may still be whole.
     let left = redis.send(&["KEYS", "ql:j:*"]);
     let left = left.into_sequence().unwrap().len();
-    assert!(left < 9_000);
+    assert!(left < 2_000);
     let ran = workspace.qless().run(&line).exits(0);
     ran.says("that were put are missing, and are put again");
     ran.says("may be in no queue: `qless check --repair` puts them back");
     // The queue of some jobs is gone; the jobs are all there.
     workspace.qless().run("check --repair --yes -q");
-    assert_eq!(photos(&workspace.redis), each_once(9_000));
+    assert_eq!(photos(&workspace.redis), each_once(2_000));
 }
 
 /// Lets the server use this many more bytes.

@@ -739,7 +739,7 @@ fn fits(flags: &[(&'static str, &'static str, Predicate)], job: &Value) -> bool 
 
 #[test]
 fn random_selections_list_what_a_filter_over_all_jobs_finds() {
-    let parts = if random::soaking() { 6 } else { 1 };
+    let parts = if random::soaking() { 12 } else { 1 };
     random::rounds(|seed| (0..parts).for_each(|part| selections_are_exact(seed + part)));
 }
 
@@ -753,7 +753,7 @@ fn selections_are_exact(seed: u64) {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     assert_eq!(all.len(), 60);
-    for _ in 0..60 {
+    for _ in 0..30 {
         let mut flags: Vec<_> = (0..1 + dice.below(3)).map(|_| flag(&mut dice)).collect();
         for once in ["--older-than", "--newer-than", "--message", "--tracked"] {
             let mut met = false;

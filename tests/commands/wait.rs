@@ -12,10 +12,10 @@ use crate::support::text::words;
 
 #[track_caller]
 fn until(what: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + Duration::from_secs(30);
     while !what() {
         assert!(Instant::now() < deadline);
-        std::thread::sleep(Duration::from_millis(2));
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
@@ -467,8 +467,8 @@ fn signals_end_the_wait() {
 #[test]
 fn a_frozen_server_does_not_delay_the_end() {
     let redis = with_job();
-    let late = waiting(&redis, "wait a --deadline 1s");
-    let stopped = redis.qless().start("wait a");
+    let late = waiting(&redis, "wait a --deadline 1s --timeout 60s");
+    let stopped = redis.qless().start("wait a --timeout 60s");
     until(|| redis.subscribers() == 2);
     redis.freeze();
     let begun = Instant::now();
@@ -476,7 +476,7 @@ fn a_frozen_server_does_not_delay_the_end() {
     stopped.signal(Signal::INT);
     stopped.end().exits(130);
     redis.thaw();
-    assert!(begun.elapsed() < Duration::from_secs(6));
+    assert!(begun.elapsed() < Duration::from_secs(20));
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn ctrl_c_does_not_wait_for_a_server() {
     redis.thaw();
     assert_eq!(ran.code(), 0);
     assert!(written.ends_with(LEAVE), "{written:?}");
-    assert!(begun.elapsed().as_secs() < 10);
+    assert!(begun.elapsed().as_secs() < 30);
 }
 
 #[test]

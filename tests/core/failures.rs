@@ -112,7 +112,7 @@ fn failures_are_counted_and_unfailed() {
 #[test]
 fn ten_thousand_jobs_are_unfailed_in_one_call() {
     let mut core = Core::new();
-    core.many((0..8100).map(|n| format!("put 0 w q j{n} K {{}} 0")));
+    core.put_jobs(0, (0..8100).map(|n| format!("q j{n} K {{}} 0")));
     core.ok("pop 1 q w1 8100");
     core.many((0..8100).map(|n| format!("fail 2 j{n} w1 G M")));
     assert_eq!(core.ok("unfail 3 q G 10000"), Reply::Int(8100));

@@ -412,7 +412,7 @@ fn only_jobs_in_the_given_states_are_moved() {
 #[test]
 fn many_failed_jobs_are_requeued_in_slices() {
     let mut core = Core::new();
-    core.many((0..1200).map(|n| format!("put 0 w q j{n} K {{}} 0")));
+    core.put_jobs(0, (0..1200).map(|n| format!("q j{n} K {{}} 0")));
     core.ok("pop 1 q w1 1200");
     core.many((0..1200).map(|n| format!("fail 2 j{n} w1 G M")));
     for slice in 0..3 {
@@ -595,7 +595,7 @@ fn a_search_for_cycles_is_limited() {
     core.ok("put 0 w q top K {} 0");
     core.ok("put 0 w q job K {} 0 depends [\"top\"]");
     core.ok("put 0 w q below K {} 0 depends [\"job\"]");
-    core.many((0..10_002).map(|n| format!("put 0 w q m{n} K {{}} 0")));
+    core.put_jobs(0, (0..10_002).map(|n| format!("q m{n} K {{}} 0")));
     let list: Vec<String> = (0..10_002).map(|n| format!("\"m{n}\"")).collect();
     core.ok(&format!(
         "put 0 w q wide K {{}} 0 depends [{}]",

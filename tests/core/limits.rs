@@ -43,7 +43,7 @@ fn zcard(core: &mut Core, key: &str) -> i64 {
 /// A database with `n` jobs of queue `q` and state `scheduled` that are due at 10.
 fn due(n: usize) -> Core {
     let mut core = Core::new();
-    core.many((0..n).map(|n| format!("put 0 w q j{n:04} K {{}} 10")));
+    core.put_jobs(0, (0..n).map(|n| format!("q j{n:04} K {{}} 10")));
     core
 }
 
@@ -186,7 +186,7 @@ fn a_call_promotes_5000_due_jobs_and_counts_the_others_as_waiting() {
 #[test]
 fn a_call_pops_at_most_10000_jobs_and_looks_at_5000_locks() {
     let mut core = Core::new();
-    core.many((0..21_000).map(|n| format!("put 0 w q{} j{n} K {{}} 0", n % 2)));
+    core.put_jobs(0, (0..21_000).map(|n| format!("q{} j{n} K {{}} 0", n % 2)));
     let held = |core: &mut Core| zcard(core, "ql:w:w1:jobs");
     let turn = "guard.turn 1 w1 100000 4 q0 100000 q1 100000";
     core.ok(turn);
@@ -324,7 +324,10 @@ fn a_completion_releases_10000_dependents_and_pops_of_any_queue_the_others() {
     let mut core = Core::new();
     core.ok("config.set 0 jobs-history-count 0");
     core.all("put 0 w q p K {} 0; pop 1 q w 1");
-    core.many((0..16_000).map(|n| format!("put 2 w d j{n} K {{}} 0 depends [\"p\"]")));
+    core.put_jobs(
+        2,
+        (0..16_000).map(|n| format!("d j{n} K {{}} 0 depends [\"p\"]")),
+    );
     core.ok("complete 3 p w q {}");
     let waiting = |core: &mut Core| core.json("queues 4 d")["waiting"].clone();
     assert_eq!(waiting(&mut core), 10_000);
@@ -347,7 +350,10 @@ fn a_completion_releases_10000_dependents_and_pops_of_any_queue_the_others() {
 fn a_throttle_wakes_5000_held_jobs_and_the_next_end_wakes_the_others() {
     let mut core = Core::new();
     core.all("throttle.set 0 t 1; put 0 w q first K {} 0 throttles [\"t\"]; pop 1 q w 1");
-    core.many((0..5500).map(|n| format!("put 2 w q j{n} K {{}} 0 throttles [\"t\"]")));
+    core.put_jobs(
+        2,
+        (0..5500).map(|n| format!("q j{n} K {{}} 0 throttles [\"t\"]")),
+    );
     assert_eq!(zcard(&mut core, "ql:q:q-throttled"), 5500);
     core.ok("throttle.set 3 t 100000");
     assert_eq!(zcard(&mut core, "ql:q:q-throttled"), 500);
@@ -359,7 +365,7 @@ fn a_throttle_wakes_5000_held_jobs_and_the_next_end_wakes_the_others() {
 fn a_pop_holds_at_most_5000_jobs_whatever_max_pop_scan_is() {
     let mut core = Core::new();
     core.all("config.set 0 max-pop-scan 1000000; throttle.set 0 x -1");
-    core.many((0..5500).map(|n| format!("put 2 w q j{n} K {{}} 0 lock l{n}")));
+    core.put_jobs(2, (0..5500).map(|n| format!("q j{n} K {{}} 0 lock l{n}")));
     core.many((0..5500).map(|n| format!("throttle.set 3 lock:l{n} -1")));
     for held in [5000, 5500] {
         assert!(core.jids("pop 4 q w 10000").is_empty());

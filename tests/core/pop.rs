@@ -286,7 +286,7 @@ fn d_05_a_batch_continues_after_dropped_entries() {
 #[test]
 fn d_06_ten_thousand_jobs_are_popped_in_one_call() {
     let mut core = Core::new();
-    core.many((0..10_000).map(|n| format!("put 0 w q j{n:05} K {{}} 0")));
+    core.put_jobs(0, (0..10_000).map(|n| format!("q j{n:05} K {{}} 0")));
     assert_eq!(core.jids("pop 1 q w1 10000").len(), 10_000);
     let dump = core.dump();
     assert!(!dump.has("ql:q:q-work"));

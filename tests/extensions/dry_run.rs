@@ -8,7 +8,7 @@ use crate::support::core::{Core, Reply};
 use crate::support::random::{self, Draw};
 
 /// The number of histories of each profile in `make test`. One compares some 10 pops.
-const HISTORIES: u32 = 8;
+const HISTORIES: u32 = 4;
 
 /// What an operator does between two pops.
 const CHANGES: [&str; 16] = [

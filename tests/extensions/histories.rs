@@ -11,7 +11,7 @@ use crate::support::random;
 
 /// The number of histories in `make test`; a round of `make soak` plays `SOAK` times as many, so
 /// that its 20 rounds play 100,000 of all kinds.
-const SOAK: u32 = 25;
+const SOAK: u32 = 50;
 
 /// The numbers of a history: the first draws its settings, each further one a call.
 fn numbers(most: usize) -> impl Strategy<Value = Vec<u64>> {
@@ -57,34 +57,34 @@ fn play(core: &mut Core, numbers: &[u64], profile: Profile) -> Result<(), String
 
 #[test]
 fn c3_random_histories_keep_the_invariants() {
-    run(50, 40, Profile::Everything);
+    run(25, 40, Profile::Everything);
 }
 
 #[test]
 fn c3_random_histories_with_dependencies_keep_the_invariants() {
-    run(40, 40, Profile::Dependencies);
+    run(20, 40, Profile::Dependencies);
 }
 
 #[test]
 fn c3_random_histories_of_merging_puts_keep_the_invariants() {
-    run(40, 40, Profile::Merging);
+    run(20, 40, Profile::Merging);
 }
 
 #[test]
 fn c3_random_histories_of_throttles_keep_the_invariants() {
-    run(30, 40, Profile::Throttles);
+    run(15, 40, Profile::Throttles);
 }
 
 #[test]
 fn c3_random_histories_of_lanes_keep_the_invariants() {
-    run(20, 40, Profile::Lanes);
+    run(10, 40, Profile::Lanes);
 }
 
 #[test]
 fn c3_random_histories_with_a_foreign_script_keep_lanes_exclusive() {
     let mut core = Core::new();
     let mut old = core.beside(FOREIGN);
-    random::property(histories(20), numbers(40), |numbers| {
+    random::property(histories(10), numbers(40), |numbers| {
         foreign::play(&mut core, &mut old, &numbers).map_err(TestCaseError::fail)
     });
 }

@@ -345,8 +345,8 @@ const ROWS: &[(Task, &[Fault])] = &[
             RESTARTED,
             FROZEN,
             FULL_MEMORY,
-            HARASSED,
             PROMOTED,
+            HARASSED,
             FULL_STDOUT,
             NO_STDOUT,
             CLOSED_STDOUT,
@@ -376,8 +376,8 @@ const ROWS: &[(Task, &[Fault])] = &[
             HARASSED,
             PROMOTED,
             CLOSED_STDOUT,
-            TWICE,
             HALF_GONE,
+            TWICE,
         ],
     ),
     (
@@ -388,9 +388,9 @@ const ROWS: &[(Task, &[Fault])] = &[
             FROZEN,
             FULL_MEMORY,
             HARASSED,
-            FULL_STDOUT,
-            NO_STDOUT,
             CLOSED_STDOUT,
+            NO_STDOUT,
+            FULL_STDOUT,
             TWICE,
             CLOCK,
         ],
@@ -414,7 +414,11 @@ impl Site {
             let (primary, replica) = replicas::pair();
             (primary, Some(replica))
         } else {
-            (Redis::with(fault.server), None)
+            let redis = match fault.server {
+                [] => Redis::start(),
+                options => Redis::with(options),
+            };
+            (redis, None)
         };
         let dir = tempfile::Builder::new().prefix("qf").tempdir_in("/tmp");
         Site {
@@ -630,7 +634,7 @@ fn runs(site: &Site) -> HashMap<usize, usize> {
     counts
 }
 
-/// Plays all rows, some at a time. Returns what became of the jobs of each.
+/// Plays the rows, some at a time. Returns what became of the jobs of each.
 fn all(seed: u64, jobs: usize) -> Vec<Account> {
     let rows: Vec<(&Task, &Fault)> = rows().collect();
     let (next, accounts) = (
@@ -654,7 +658,10 @@ fn all(seed: u64, jobs: usize) -> Vec<Account> {
 
 fn rows() -> impl Iterator<Item = (&'static Task, &'static Fault)> {
     let rows = ROWS.iter();
-    rows.flat_map(|(task, faults)| faults.iter().map(move |fault| (task, fault)))
+    let rows = rows.flat_map(|(task, faults)| faults.iter().map(move |fault| (task, fault)));
+    // In `make test`, each command and each fault has a row.
+    let rows = rows.enumerate();
+    rows.filter_map(|(at, row)| random::is_played(at + 1, 3).then_some(row))
 }
 
 fn table(accounts: &[Account]) -> String {
@@ -681,6 +688,13 @@ fn table(accounts: &[Account]) -> String {
 
 #[test]
 fn faults_lose_no_job_and_double_none_after_the_documented_repetition() {
+    let names = |names: fn((&'static Task, &'static Fault)) -> &'static str| {
+        rows().map(names).collect::<HashSet<_>>().len()
+    };
+    assert_eq!(
+        (names(|(task, _)| task.name), names(|(_, fault)| fault.name)),
+        (7, 15)
+    );
     let jobs = if random::soaking() { 600 } else { 80 };
     let mut sums = vec![Account::default(); rows().count()];
     random::rounds(|seed| {

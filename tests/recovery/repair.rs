@@ -72,8 +72,8 @@ fn a_killed_repair_can_be_reverted_or_repeated() {
         .exits(0);
     let whole = dump(&whole);
     let cuts: [fn(usize) -> Cut; 2] = [Cut::Before, Cut::After];
-    // In `make test`, every ninth request is cut before, and others after.
-    let step = if random::soaking() { 1 } else { 9 };
+    // In `make test`, every 16th request is cut before, and others after.
+    let step = if random::soaking() { 1 } else { 16 };
     let redis = Redis::start();
     for (cut, first) in cuts.into_iter().zip([step.min(4), 1]) {
         for request in (first..).step_by(step) {
@@ -126,7 +126,7 @@ fn a_repair_with_lost_replies_finishes_correctly() {
     let whole = damaged().at(10_000).run("check --repair --only all --yes");
     let whole = summary(whole.exits(0).stderr());
     // The binary does not retry the first connection of a process.
-    let step = if random::soaking() { 1 } else { 7 };
+    let step = if random::soaking() { 1 } else { 13 };
     let redis = Redis::start();
     for request in (2..40).step_by(step) {
         damage(&redis);
@@ -172,7 +172,7 @@ fn sets_that_are_lost_at_any_time_of_a_repair_release_no_job() {
         .iter()
         .map(|line| (9_000.0, line.split(' ').collect()));
     let lines: Vec<(f64, Vec<&str>)> = lines.collect();
-    let step = if random::soaking() { 1 } else { 13 };
+    let step = if random::soaking() { 1 } else { 23 };
     for request in (1..).step_by(step) {
         redis.send(&["FLUSHALL"]);
         redis.calls(lines.clone());
@@ -257,7 +257,7 @@ fn a_killed_repair_of_a_long_list_and_its_killed_revert_can_be_repeated() {
     redis.at(10_000).run("check --repair --yes").exits(0);
     let whole = with_list(&redis);
     let mut ends = 0;
-    let step = if random::soaking() { 3 } else { 29 };
+    let step = if random::soaking() { 3 } else { 53 };
     for request in (1..).step_by(step) {
         damage_list(&redis);
         let before = with_list(&redis);
@@ -323,7 +323,7 @@ fn a_killed_revert_of_a_few_entries_of_a_list_can_be_repeated() {
             redis.send(&["LREM", "ql:f:boom", "0", &format!("f{n}")]);
         }
     };
-    let step = if random::soaking() { 1 } else { 4 };
+    let step = if random::soaking() { 1 } else { 7 };
     for request in (1..).step_by(step) {
         damage();
         let before = with_list(&redis);

@@ -101,13 +101,13 @@ fn memory_is_taken_for_what_has_arrived_and_not_for_what_is_announced() {
 fn a_reply_that_does_not_fit_into_memory_is_an_error() {
     let redis = Redis::start();
     redis.ok(1, "put q K --jid a");
-    let set = "redis.call('hset', 'ql:j:a', 'data', '\"' .. string.rep('x', 2^27) .. '\"')";
+    let set = "redis.call('hset', 'ql:j:a', 'data', '\"' .. ('x'):rep(2^10):rep(2^15) .. '\"')";
     redis.send(&["EVAL", set, "0"]);
     for (kilobytes, line) in [
-        (150_000, "get a --data"),
-        (300_000, "get a -o raw"),
-        (400_000, "jobs --queue q"),
-        (400_000, "export --queue q"),
+        (120_000, "get a --data"),
+        (160_000, "get a -o raw"),
+        (185_000, "jobs --queue q"),
+        (185_000, "export --queue q"),
     ] {
         let limited = format!("ulimit -v {kilobytes}; exec \"$0\" {line}");
         let ran = RunOutput::of(&mut redis.at(2).shell(&limited));

@@ -407,6 +407,24 @@ impl Core {
         }
     }
 
+    /// Puts jobs, hundreds in each call: each has the arguments of a put after its worker.
+    pub(crate) fn put_jobs(&mut self, now: u32, jobs: impl IntoIterator<Item = String>) {
+        let jobs: Vec<Vec<String>> = jobs.into_iter().map(|job| words(&job)).collect();
+        for batch in jobs.chunks(500) {
+            let mut argv: Vec<String> = ["guard.put", &now.to_string(), "{}"]
+                .map(str::to_owned)
+                .into();
+            for job in batch {
+                argv.push(job.len().to_string());
+                argv.extend_from_slice(job);
+            }
+            let argv: Vec<&[u8]> = argv.iter().map(|word| word.as_bytes()).collect();
+            let reply = self.call(&argv).expect("jobs that can be put");
+            let is_put = |row: &Reply| row.list()[0] == Reply::Text("done".to_owned());
+            assert!(reply.list().iter().all(is_put), "{reply:?}");
+        }
+    }
+
     /// One call that must succeed and answer a document.
     #[track_caller]
     pub(crate) fn json(&mut self, line: &str) -> serde_json::Value {

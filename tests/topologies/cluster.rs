@@ -176,7 +176,7 @@ fn work_and_bulk_commands_go_on_through_moves_and_failovers() {
     let (jobs, moves, patience) = if random::soaking() {
         (20_000, 19, Duration::from_secs(600))
     } else {
-        (900, 7, Duration::from_secs(120))
+        (600, 7, Duration::from_secs(120))
     };
     let third = jobs / 3;
     let dir = tempfile::tempdir().unwrap();
@@ -283,7 +283,7 @@ fn a_scan_begins_again_when_its_keys_move() {
         hint: run the command again when the move has ended, or with a longer `--timeout`
         --- exit 6
     "#]]);
-    assert!(begun.elapsed() < Duration::from_secs(4));
+    assert!(begun.elapsed() < Duration::from_secs(20));
     let error = qless.run("check --timeout 1s -q -o json").exits(6).error();
     assert_eq!(error["code"], "slot_moving");
     cluster.end_move(MAIL, from, to);
@@ -305,9 +305,11 @@ fn a_node_without_answer_is_passed_over() {
         cluster.members[frozen].port, cluster.members[owner].port
     );
     let begun = Instant::now();
-    qless.run(&format!("--redis {url} get a -q")).exits(0);
+    qless
+        .run(&format!("--redis {url} --timeout 60s get a -q"))
+        .exits(0);
     let took = begun.elapsed();
-    assert!(took < Duration::from_secs(6), "{took:?}");
+    assert!(took < Duration::from_secs(20), "{took:?}");
     cluster.members[frozen].thaw();
     await_that("the cluster is whole", || {
         qless.run("get a -q --timeout 1s").code() == 0
@@ -322,7 +324,7 @@ fn a_node_without_answer_is_passed_over() {
         "{error}"
     );
     let took = begun.elapsed();
-    assert!(took < Duration::from_secs(6), "{took:?}");
+    assert!(took < Duration::from_secs(20), "{took:?}");
     cluster.members[owner].thaw();
     await_that("the keys are served", || {
         qless.run("get a -q --timeout 1s").code() == 0
@@ -475,7 +477,7 @@ fn an_owner_that_serves_no_calls_is_waited_for_though_many_nodes_name_it() {
 #[test]
 fn nodes_that_disagree_are_given_a_moment_to_agree() {
     let cluster = Cluster::of(3, 0);
-    let qless = cluster.qless(MAIL).env("QLESS_TIMEOUT", "30s");
+    let qless = cluster.qless(MAIL).env("QLESS_TIMEOUT", "2m");
     let (owner, other) = (cluster.owner(MAIL), cluster.other(MAIL));
     cluster.name_owner(owner, MAIL, other).unwrap();
     let begun = Instant::now();
@@ -485,7 +487,7 @@ fn nodes_that_disagree_are_given_a_moment_to_agree() {
         error["message"].as_str().unwrap().contains("for slot"),
         "{error}"
     );
-    assert!(begun.elapsed() < Duration::from_secs(25));
+    assert!(begun.elapsed() < Duration::from_secs(60));
     let put = qless.start("put q K");
     std::thread::sleep(Duration::from_millis(500));
     cluster.name_owner(other, MAIL, other).unwrap();
@@ -498,11 +500,16 @@ fn nodes_that_disagree_are_given_a_moment_to_agree() {
 fn a_call_follows_a_slot_that_moves_without_a_pause() {
     let cluster = Cluster::of(3, 0);
     let qless = cluster.qless(MAIL).env("QLESS_TIMEOUT", "30s");
+    let millis = if random::soaking() { 3000 } else { 1200 };
+    let (reads, moves) = (
+        Duration::from_millis(millis),
+        Duration::from_millis(millis + 500),
+    );
     let jids: Vec<String> = (0..30_000).map(|number| format!("j{number}")).collect();
     let (one, other) = (cluster.owner(MAIL), cluster.other(MAIL));
     let begun = Instant::now();
     let moving = || {
-        while begun.elapsed() < Duration::from_secs(4) {
+        while begun.elapsed() < moves {
             for owner in [other, one] {
                 cluster.name_owner(owner, MAIL, owner).unwrap();
                 cluster
@@ -513,7 +520,7 @@ fn a_call_follows_a_slot_that_moves_without_a_pause() {
     };
     std::thread::scope(|scope| {
         scope.spawn(moving);
-        while begun.elapsed() < Duration::from_secs(3) {
+        while begun.elapsed() < reads {
             let get = qless.clone().input(jids.join("\n")).run("get - -o jid");
             get.exits(4);
         }

@@ -16,7 +16,7 @@ fn commands_go_on_after_the_master_is_killed() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("lines");
     let line = |at| format!("{{\"queue\":\"q\",\"klass\":\"K\",\"jid\":\"j{at}\"}}\n");
-    std::fs::write(&file, (0..500).map(line).collect::<String>()).unwrap();
+    std::fs::write(&file, (0..300).map(line).collect::<String>()).unwrap();
     let put = || qless.start(&format!("put --from {} --if-absent -q", file.display()));
     // A job whose hand-over died with a master runs when its lock expires.
     qless.run("config set heartbeat 5 -q").ok();
@@ -38,7 +38,7 @@ fn commands_go_on_after_the_master_is_killed() {
     wait.end().exits(0);
     await_that("all jobs are complete", || {
         let counts = qless.run("jobs --state complete --count -q").stdout();
-        counts.contains("complete\t501\n")
+        counts.contains("complete\t301\n")
     });
     work.signal(Signal::INT);
     let worked = work.end().exits(0);
@@ -53,7 +53,7 @@ fn commands_go_on_after_the_master_is_killed() {
     // Bulk work and a repair through a second failover.
     let line =
         |at| format!("{{\"queue\":\"f\",\"klass\":\"K\",\"jid\":\"f{at}\",\"retries\":0}}\n");
-    std::fs::write(&file, (0..1000).map(line).collect::<String>()).unwrap();
+    std::fs::write(&file, (0..600).map(line).collect::<String>()).unwrap();
     put().end().exits(0);
     qless
         .run("bury --queue f --group broken --message x --yes -q")
@@ -78,7 +78,7 @@ fn commands_go_on_after_the_master_is_killed() {
         let master = &topology.servers[topology.master()];
         master.send::<u64>(&["ZCARD", "g:q:g-work"]) > 0
     });
-    let retry = || qless.start("failed --group broken --retry-all --rate 500/s --yes -q");
+    let retry = || qless.start("failed --group broken --retry-all --rate 300/s --yes -q");
     let first = retry();
     let old = topology.master();
     topology.fail_over(old);
@@ -86,7 +86,7 @@ fn commands_go_on_after_the_master_is_killed() {
     assert!([0, 3, 6].contains(&code), "{code}");
     let again = retry().end();
     assert!([0, 4].contains(&again.code()), "{}", again.stderr());
-    assert_eq!(qless.run("length f -q").ok(), "1000");
+    assert_eq!(qless.run("length f -q").ok(), "600");
     let repaired = repairing.end();
     assert!([0, 6].contains(&repaired.code()), "{}", repaired.stderr());
     other.run("check --repair --yes -q").exits(0);
@@ -107,9 +107,9 @@ fn a_frozen_and_a_lying_sentinel_are_passed_over() {
 
     first.freeze();
     let begun = Instant::now();
-    qless.run("get a -q").exits(0);
+    qless.run("get a -q --timeout 60s").exits(0);
     let took = begun.elapsed();
-    assert!(took < Duration::from_secs(6), "{took:?}");
+    assert!(took < Duration::from_secs(20), "{took:?}");
     first.thaw();
 
     // It names a replica.
@@ -177,7 +177,7 @@ fn each_wrong_address_says_what_is_wrong() {
         --- exit 6
     "#]]);
     let took = begun.elapsed();
-    assert!(took < Duration::from_secs(6), "{took:?}");
+    assert!(took < Duration::from_secs(20), "{took:?}");
     for member in topology.servers.iter().chain(&topology.sentinels) {
         member.thaw();
     }

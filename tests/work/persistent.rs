@@ -37,7 +37,7 @@ fn processes_end_as_soon_as_the_last_job_of_a_count_has_ended() {
     site.work("none-* --drain --persistent", ANSWER).exits(0);
     assert_eq!(site.file("ended").lines().count(), 1);
     let took = begun.elapsed();
-    assert!(took < Duration::from_secs(5), "{took:?}");
+    assert!(took < Duration::from_secs(20), "{took:?}");
 }
 
 #[test]

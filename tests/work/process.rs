@@ -330,7 +330,7 @@ fn stdout_is_captured_up_to_a_limit() {
 #[test]
 fn hundreds_of_megabytes_of_output_need_little_memory() {
     let mut programs = Programs::new();
-    let script = "for to in 1 2 3; do head -c 250000000 /dev/zero >&$to; done";
+    let script = "for to in 1 2 3; do head -c 180000000 /dev/zero >&$to; done";
     let launch = Launch {
         stdout: StdoutMode::Capture(1000),
         ..sh(script)
@@ -350,11 +350,11 @@ fn hundreds_of_megabytes_of_output_need_little_memory() {
         }
     };
     assert_eq!(end.exit, ProcessExit::Code(0));
-    assert_eq!(count, 250_000_000);
+    assert_eq!(count, 180_000_000);
     let unusable = end.unusable_output.as_deref();
     assert_eq!(unusable, Some("is longer than 1000 bytes"));
     // The cut line has 16 MiB, and the other tests of this process run meanwhile.
-    assert!(most < before + 200_000, "from {before} KiB to {most} KiB");
+    assert!(most < before + 150_000, "from {before} KiB to {most} KiB");
 }
 
 #[test]
@@ -477,17 +477,21 @@ fn a_program_gets_no_descriptor_of_ours_but_that_for_answers() {
 #[test]
 fn programs_in_many_slots_run_at_the_same_time() {
     let mut programs = Programs::new();
+    let dir = tempfile::tempdir().unwrap();
+    let begun = dir.path().display();
     for slot in 0..20 {
-        let script = format!("sleep 0.2; echo {slot} >&3; exit {slot}");
+        // Each one ends after all have begun.
+        let script = format!(
+            ": >{begun}/{slot}; until set -- {begun}/*; [ $# = 20 ]; do sleep 0.05; done
+             echo {slot} >&3; exit {slot}"
+        );
         programs.launch(slot, sh(&script)).unwrap();
     }
-    let begin = Instant::now();
     for slot in (0..20).rev() {
         let left = programs.end_of(slot);
         assert_eq!(left.end.exit, ProcessExit::Code(slot as i32));
         assert_eq!(left.lines, [slot.to_string()]);
     }
-    assert!(begin.elapsed() < Duration::from_secs(3));
 }
 
 #[test]
@@ -791,7 +795,7 @@ fn what_an_ended_worker_has_not_removed_from_a_sandbox_is_removed_by_the_next_on
     assert_eq!(in_sandbox(dir.path(), 0, "ls -A").unwrap().stdout, "");
     let begun = Instant::now();
     while used.exists() {
-        assert!(begun.elapsed() < Duration::from_secs(10), "it is left");
+        assert!(begun.elapsed() < DEADLINE, "it is left");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
