@@ -69,7 +69,8 @@ return function(argv, now, t, seconds, known)
     regranted = #jids
     -- Count an expired lock as two jobs of the 10000 that a pop may handle: it costs about as much as two waiting jobs.
     wanted = math.min(count - regranted, 10000 - 2 * #lost)
-    -- Count the running jobs again for `max-concurrency`: expired locks may have been extended meanwhile, and count.
+    -- Count the running jobs again for `max-concurrency`: expire_locks has extended some expired locks by the grace
+    -- period, and their jobs count again.
     if free then
       local held = call('zcount', base .. Keys.locks, '(' .. t, '+inf') + regranted
       wanted = math.min(wanted, math.max(0, math.floor(max) - held))

@@ -257,7 +257,7 @@ const ABOUT_SETTINGS: [(&str, &str); 9] = [
 ];
 
 /// The sections of `qless-check(1)` about findings, with the choices that the operator has to make.
-fn findings_man_section() -> String {
+fn findings_man_sections() -> String {
     let introduction = findings::INTRODUCTION.replace('\n', " ");
     let mut page = format!(".SH FINDINGS\n{}\n", escape_roff(introduction.trim_end()));
     for severity in Severity::VARIANTS.iter().rev() {
@@ -339,7 +339,7 @@ fn add_command_pages(command: &Command, files: &mut Vec<GeneratedFile>) -> io::R
         rest.push_str(".fi\n");
     }
     if name == "qless-check" {
-        rest.push_str(&findings_man_section());
+        rest.push_str(&findings_man_sections());
     }
     rest.push_str(".SH \"EXIT STATUS\"\n");
     match parts.exit_codes {

@@ -58,7 +58,8 @@ pub(crate) fn cancel_jobs(
     if dependents == DependentsPolicy::Refuse {
         plan.jobs = dependents_first(std::mem::take(&mut plan.jobs), &edges);
     }
-    // Of a run that refuses dependents, the core alone decides which jobs have any.
+    // A cancel does not delete the next job of the lane, so it is no dependent here. A run that refuses dependents needs
+    // no such step, except a dry run: the core itself decides which jobs have dependents.
     if dependents != DependentsPolicy::Refuse || plan.is_dry_run() {
         lanes::drop_lane_followers(session.core()?, now, &mut edges)?;
     }
@@ -347,7 +348,9 @@ fn show_cancel_dry_run(
                 deleted.push(job)
             } else {
                 kept.insert(job.jid.clone());
-                plan.exclude(refused_by_dependents(&job, blocking.into_iter()).with_snapshot(&job));
+                plan.record_excluded(
+                    refused_by_dependents(&job, blocking.into_iter()).with_snapshot(&job),
+                );
             }
         }
         plan.jobs = deleted;

@@ -99,7 +99,7 @@ impl BulkPlan {
                 None => self.jobs.push(job),
                 Some(edge) => {
                     let outcome = edge.lane_wait_outcome(&job.jid, job.queue.as_ref());
-                    self.exclude(outcome.with_snapshot(&job));
+                    self.record_excluded(outcome.with_snapshot(&job));
                 }
             }
         }

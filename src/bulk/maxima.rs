@@ -13,7 +13,7 @@ use crate::session::{Session, actor};
 /// The maxima to set, which differ from the present ones. A put sets them within its own call, and only if it puts a
 /// job.
 #[derive(Debug)]
-pub(crate) struct ChangedThrottleMaxima {
+pub(crate) struct ThrottleMaximaToSet {
     /// The present throttles with their new maxima.
     changes: Vec<(Throttle, i64)>,
 }
@@ -26,7 +26,7 @@ pub(crate) fn set_changed_maxima(
     now: Moment,
     session: &mut Session,
 ) -> Result<(), Error> {
-    let maxima = ChangedThrottleMaxima::read_changes(throttles, now, session)?;
+    let maxima = ThrottleMaximaToSet::read_changes(throttles, now, session)?;
     if dry_run {
         maxima.note_planned_maxima(session);
         return Ok(());
@@ -48,13 +48,13 @@ pub(crate) fn set_changed_maxima(
     Ok(())
 }
 
-impl ChangedThrottleMaxima {
+impl ThrottleMaximaToSet {
     /// Reads which of the throttles have another maximum than the given one. Refuses two maxima for one throttle.
     pub(crate) fn read_changes(
         throttles: &[ThrottleArg],
         now: Moment,
         session: &mut Session,
-    ) -> Result<ChangedThrottleMaxima, Error> {
+    ) -> Result<ThrottleMaximaToSet, Error> {
         let mut wanted: BTreeMap<&Name, i64> = BTreeMap::new();
         for throttle in throttles {
             let Some(maximum) = throttle.maximum else {
@@ -80,7 +80,7 @@ impl ChangedThrottleMaxima {
                 }
             }
         }
-        Ok(ChangedThrottleMaxima { changes })
+        Ok(ThrottleMaximaToSet { changes })
     }
 
     /// Reports what would be set.

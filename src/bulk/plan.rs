@@ -177,10 +177,10 @@ impl BulkPlan {
             for (jid, snapshot) in jids.iter().zip(snapshots) {
                 match snapshot {
                     _ if self.skip_if_done(jid) => {}
-                    None => self.exclude(JobOutcome::gone(jid)),
+                    None => self.record_excluded(JobOutcome::gone(jid)),
                     Some(job) => match refuse(&job) {
                         None => self.jobs.push(job),
-                        Some(outcome) => self.exclude(outcome.with_snapshot(&job)),
+                        Some(outcome) => self.record_excluded(outcome.with_snapshot(&job)),
                     },
                 }
             }
@@ -211,13 +211,13 @@ impl BulkPlan {
                 preceding += 1;
                 return true;
             };
-            self.exclude_after(preceding, outcome.with_snapshot(job));
+            self.record_excluded_after(preceding, outcome.with_snapshot(job));
             false
         });
         self.jobs = jobs;
         note_misplaced(&misplaced, session);
         for entry in misplaced {
-            self.exclude(entry);
+            self.record_excluded(entry);
         }
         Ok(())
     }
@@ -226,7 +226,7 @@ impl BulkPlan {
     pub(crate) fn add_jobs_of_file(&mut self, jobs: Vec<JobSnapshot>, excluded: Vec<JobOutcome>) {
         self.targeting = TargetSource::File;
         for outcome in excluded {
-            self.exclude(outcome);
+            self.record_excluded(outcome);
         }
         for job in jobs {
             if !self.skip_if_done(&job.jid) {
@@ -257,7 +257,7 @@ impl BulkPlan {
             for (job, outcome) in slice.iter().zip(outcomes) {
                 match outcome.result {
                     ItemResult::Done => self.jobs.push(job.clone()),
-                    _ => self.exclude(outcome),
+                    _ => self.record_excluded(outcome),
                 }
             }
             progress.add_done(slice.len() as u64);
@@ -299,12 +299,13 @@ impl BulkPlan {
         self.readmit_missing(|_| true);
     }
 
-    pub(super) fn exclude(&mut self, outcome: JobOutcome) {
-        self.exclude_after(self.jobs.len(), outcome);
+    /// Records the outcome of a job that the plan does not change. The caller leaves the job out of `jobs`.
+    pub(super) fn record_excluded(&mut self, outcome: JobOutcome) {
+        self.record_excluded_after(self.jobs.len(), outcome);
     }
 
-    /// Excludes a job that comes after `preceding` jobs of the plan, in the order given.
-    fn exclude_after(&mut self, preceding: usize, outcome: JobOutcome) {
+    /// Records the outcome of such a job, which comes after `preceding` jobs of the plan in the order given.
+    fn record_excluded_after(&mut self, preceding: usize, outcome: JobOutcome) {
         if outcome.result == ItemResult::Failed {
             self.jobs_before_first_failure.get_or_insert(preceding);
         }

@@ -99,7 +99,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     })
 }
 
-/// Refuses a job that the worker does not hold.
+/// Refuses a job that the worker does not hold, and suggests `bury` for one that is not running.
 fn refuse_job_not_held(
     worker: &ActingWorker,
     why: &FailureReason,

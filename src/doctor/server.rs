@@ -1,5 +1,5 @@
-//! The checks of `qless doctor` that need a connection: the server's version, the user's rights, the core, the clock,
-//! the stored queues, and other scripts.
+//! The checks of `qless doctor` that need a connection: the server with its memory, persistence and replicas, the user's
+//! rights, the core, the clock, the stored queues, and how many scripts of others the server has cached.
 
 use std::time::Duration;
 

@@ -49,8 +49,8 @@ pub enum LagCause {
 }
 
 impl LagCause {
-    /// A sentence about what the job waits for.
-    pub(crate) fn as_sentence(self, throttle_or_lane: Option<&Name>) -> String {
+    /// The cause as a sentence, such as `the queue is paused`.
+    pub(crate) fn as_cause_sentence(self, throttle_or_lane: Option<&Name>) -> String {
         match (self, throttle_or_lane) {
             (LagCause::Waiting, _) => "no worker has taken it yet".into(),
             (LagCause::Paused, _) => "the queue is paused".into(),
@@ -75,7 +75,10 @@ impl Row for QueueLag {
         Column::of_text("LAG", |lag, _| Cell::duration(Some(lag.lag_s.0))),
         Column::of_text("JOB", |lag, _| Cell::text_or_missing(lag.jid.as_ref())),
         Column::of_text("WHY", |lag, _| {
-            Cell::text_or_missing(lag.why.map(|why| why.as_sentence(lag.held_by.as_ref())))
+            Cell::text_or_missing(
+                lag.why
+                    .map(|why| why.as_cause_sentence(lag.held_by.as_ref())),
+            )
         }),
     ];
 }

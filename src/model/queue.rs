@@ -258,7 +258,7 @@ impl Queue {
     }
 }
 
-/// The jobs that a worker leaves in a queue, because none can be popped.
+/// How many jobs are left in a queue when a worker with `--drain` ends, counted by why it cannot pop them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobsLeftInQueue {
     pub queue: Name,

@@ -228,7 +228,7 @@ mod tests {
             open\x1b  no limit          7    1,200  in 1m 30s
             mail/ann  1 (lane)          1        2  –
         "#]]
-        .assert_eq(&throttles.text(&RenderOptions::terminal(80)));
+        .assert_eq(&throttles.text(&RenderOptions::terminal_without_color(80)));
     }
 
     #[test]
@@ -262,6 +262,6 @@ mod tests {
                       c        missing
                       … 1 more
         "#]]
-        .assert_eq(&full.text(&RenderOptions::terminal(80)));
+        .assert_eq(&full.text(&RenderOptions::terminal_without_color(80)));
     }
 }

@@ -16,7 +16,7 @@ use std::thread;
 use crate::args::coordination::ThrottleArg;
 use crate::args::input_arg::FileArg;
 use crate::args::shared::RequireExistingQueueFlag;
-use crate::bulk::maxima::ChangedThrottleMaxima;
+use crate::bulk::maxima::ThrottleMaximaToSet;
 use crate::bulk::new_queues;
 use crate::bulk::pace::{Pace, interrupted_error};
 use crate::bulk::restart::RestartWatch;
@@ -202,7 +202,7 @@ pub(crate) fn submit_file(
     } else {
         Some(RestartWatch::begin_noting_unsupported(session)?)
     };
-    let maxima = ChangedThrottleMaxima::read_changes(&throttles, begun, session)?;
+    let maxima = ThrottleMaximaToSet::read_changes(&throttles, begun, session)?;
     if !options.policy.dry_run && jobs > 0 {
         maxima.confirm_if_protected(session)?;
     }
@@ -296,7 +296,7 @@ fn note_lost_jobs(lost: &LostJobs, journal: &str, session: &mut Session) {
 struct RoundSender<'s> {
     options: &'s SubmitOptions,
     file: &'s TwoPassFile,
-    maxima: ChangedThrottleMaxima,
+    maxima: ThrottleMaximaToSet,
     /// The maxima of throttles, which each call carries until a job is put: that put sets them. `None` after it.
     to_set: Option<ThrottleMaximaJson>,
     interrupt: InterruptFlags,

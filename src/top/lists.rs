@@ -195,7 +195,7 @@ impl TableSource<'_> {
         let is_wide = self.width >= 90;
         let options = RenderOptions {
             now: self.now,
-            ..RenderOptions::terminal(self.width)
+            ..RenderOptions::terminal_without_color(self.width)
         };
         if let Some(reason) = queue.blocking_reason_text(&options) {
             let word = if queue.counts.paused {
@@ -376,7 +376,7 @@ fn slot_symbols(worker: &Worker) -> String {
 pub(super) fn job_rows(jobs: &[Job], now: Moment, width: usize) -> TableRows {
     let options = RenderOptions {
         now,
-        ..RenderOptions::terminal(width)
+        ..RenderOptions::terminal_without_color(width)
     };
     let jid = if width >= 76 { 32 } else { 12 };
     let klass = if width >= 100 { 24 } else { 14 };

@@ -250,7 +250,7 @@ fn read_view_text(
     let core = session.core()?;
     let options = RenderOptions {
         now,
-        ..RenderOptions::terminal(width)
+        ..RenderOptions::terminal_without_color(width)
     };
     let missing = |jid: &Name| not_found::missing_job_error(jid);
     match source {
@@ -286,7 +286,7 @@ fn doctor_lines_if_unreachable(session: &mut Session, width: usize, error: &Erro
     if error.exit() != Exit::Server {
         return Vec::new();
     }
-    let options = RenderOptions::terminal(width);
+    let options = RenderOptions::terminal_without_color(width);
     match doctor::diagnose_with_short_timeouts(session) {
         Ok(found) => found.text(&options).lines().map(str::to_owned).collect(),
         Err(_) => Vec::new(),

@@ -30,7 +30,7 @@ impl Ui {
             },
             headers: !as_document,
             now: self.render_options.now,
-            ..RenderOptions::terminal(100)
+            ..RenderOptions::terminal_without_color(100)
         };
         let format = if as_document {
             Format::Json

@@ -542,9 +542,9 @@ impl Ui {
 
     /// Shows a status line on a terminal, below the output, unless earlier output still waits for the output
     /// thread.
-    pub(crate) fn show_status_line_if_idle(&self, line: String) {
+    pub(crate) fn show_status_line_if_no_output_waits(&self, line: String) {
         if let Some(thread) = self.stdout.output_thread() {
-            thread.queue_status_if_idle(line);
+            thread.queue_status_if_no_output_waits(line);
         }
     }
 

@@ -68,7 +68,7 @@ impl OutputThread {
     }
 
     /// Queues a status line, unless the line is empty or earlier output still waits to be written.
-    pub(crate) fn queue_status_if_idle(&self, line: String) {
+    pub(crate) fn queue_status_if_no_output_waits(&self, line: String) {
         if self.state.waiting.load(Ordering::Acquire) == 0 {
             self.queue_chunk(line.len(), OutputChunk::Status(line));
         }

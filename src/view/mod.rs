@@ -53,7 +53,7 @@ pub enum MomentFormat {
 
 impl RenderOptions {
     /// The options for a terminal of this width, without color. The current moment is the epoch.
-    pub fn terminal(width: usize) -> RenderOptions {
+    pub fn terminal_without_color(width: usize) -> RenderOptions {
         RenderOptions {
             terminal: true,
             width,
@@ -71,7 +71,7 @@ impl RenderOptions {
             terminal: false,
             times: MomentFormat::Iso,
             headers: false,
-            ..RenderOptions::terminal(80)
+            ..RenderOptions::terminal_without_color(80)
         }
     }
 

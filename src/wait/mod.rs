@@ -252,8 +252,8 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
     /// How long the server has not replied. `None` if the server replies.
     fn server_silence(&self) -> Option<RoundedSeconds> {
         let log = self.waiter.log.as_ref();
-        // A broken subscription alone does not mean a silent server: the user may have lost the right to subscribe
-        // while reads still succeed.
+        // A broken subscription counts as silence only if no read has been answered since: the user may have lost
+        // just the right to subscribe.
         let broken = log.and_then(EventStream::broken_since);
         let broken =
             broken.filter(|broken| self.replied_at.is_none_or(|replied| replied < *broken));

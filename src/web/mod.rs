@@ -569,7 +569,8 @@ impl ServedContext<'_> {
         read(&mut session)
     }
 
-    /// Reads a document in the session for documents, once no other document is being read.
+    /// Reads a document in the session for documents, once no other document is being read. An error if that takes too
+    /// long.
     fn with_document_session(
         &self,
         read: impl FnOnce(&mut Session) -> CommandOutput,

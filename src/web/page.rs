@@ -139,7 +139,8 @@ impl PageFrame<'_> {
         path::fits_link_and_argument(name).then(|| self.link(&format!("jobs?{filter}={value}")))
     }
 
-    /// Whether the page has buttons for the thing with this name.
+    /// Whether the page has buttons for the queue, group or job with this name: if the page may change things, and the
+    /// name fits into a link and into an argument of a command.
     pub(super) fn has_buttons_for(&self, name: &Name) -> bool {
         self.has_changes && path::fits_link_and_argument(name)
     }
@@ -186,7 +187,11 @@ impl PageFrame<'_> {
     }
 
     /// A job by its class, with a short jid.
-    pub(super) fn job_link_with_class_text(&self, klass: Option<&Name>, jid: &Name) -> Markup {
+    pub(super) fn job_link_by_class_and_short_jid(
+        &self,
+        klass: Option<&Name>,
+        jid: &Name,
+    ) -> Markup {
         html! {
             @if let Some(klass) = klass {
                 (self.name_link("jobs", jid, &name_or_empty_label(klass))) " " span.mono.dim { (text::short_jid(jid)) }
@@ -261,7 +266,7 @@ impl PageFrame<'_> {
                 TimeFormat::Relative => MomentFormat::Relative,
                 TimeFormat::Utc | TimeFormat::Local => MomentFormat::Iso,
             },
-            ..RenderOptions::terminal(100)
+            ..RenderOptions::terminal_without_color(100)
         }
     }
 

@@ -27,7 +27,10 @@ pub(super) fn forward_notices_in_thread(
     threads::spawn(move || {
         loop {
             let notice = notices.next_event(Instant::now() + NOTICE_WAIT);
-            let Some(event) = notice.and_then(Result::ok).and_then(event_of_notice) else {
+            let Some(event) = notice
+                .and_then(Result::ok)
+                .and_then(machine_event_of_notice)
+            else {
                 continue;
             };
             if events.send(event).is_err() {
@@ -39,8 +42,9 @@ pub(super) fn forward_notices_in_thread(
     Ok(())
 }
 
-/// The event for a notice to this worker.
-fn event_of_notice(notice: EventOrConnectionChange) -> Option<Event> {
+/// The event for the worker's machine: a lost lock, a cancelled job or, after a reconnection, that notices may have been
+/// missed. `None` for everything else.
+fn machine_event_of_notice(notice: EventOrConnectionChange) -> Option<Event> {
     match notice {
         EventOrConnectionChange::Lost(_) => None,
         EventOrConnectionChange::Back(_) => Some(Event::Missed),

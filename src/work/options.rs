@@ -32,7 +32,7 @@ pub struct WorkOptions {
     /// Maximum number of processes at a time
     #[arg(long, short = 'c', value_name = "N", value_parser = value::process_count, default_value = "1")]
     pub(crate) concurrency: usize,
-    /// Maximum time between two pops from empty queues
+    /// Pop from empty queues at least this often; sooner after a put, or when a job becomes due
     #[arg(long, value_name = "D", value_parser = value::positive_duration, default_value = "5s")]
     pub(crate) poll: Duration,
     /// Exit when no job can be popped now, nor later without a put. Waits for jobs whose lock has expired, until the end of

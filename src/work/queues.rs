@@ -133,9 +133,10 @@ impl WorkerQueues {
         }
     }
 
-    /// Puts the queues of a call into their order. If the lags cannot be read, the queues stay as they are: the call
-    /// itself then reports the problem of the server or a queue.
-    pub(super) fn order_requested_queues(
+    /// The queues of a call in the order of the pop, each with its limit of jobs. The queues of a fair bucket come twice:
+    /// first with their shares of `max_jobs`, then without a share, so that other queues take what one leaves. If the lags
+    /// cannot be read, the queues stay as they are: the call itself then reports the problem of the server or a queue.
+    pub(super) fn pop_order_and_limits(
         &mut self,
         core: &mut Core,
         max_jobs: u64,

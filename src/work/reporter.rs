@@ -35,8 +35,8 @@ const SAY_AGAIN: Duration = Duration::from_secs(60);
 /// Maximum number of warnings about parts of answers that are ignored.
 const MAX_IGNORED: usize = 20;
 
-/// The longest jid that is not shortened, and how many characters of a longer one are kept at both ends: jids of
-/// one recurring job differ only at the end.
+/// The longest jid that is not shortened, and how many characters of a longer one are kept at its start and at its end:
+/// jids of one recurring job differ only at the end.
 const LONGEST_WHOLE_JID: usize = 16;
 const ENDS: (usize, usize) = (8, 4);
 
@@ -319,7 +319,7 @@ impl Reporter {
             with_thousands_separators(completed),
             with_thousands_separators(failed)
         );
-        session.ui.show_status_line_if_idle(line);
+        session.ui.show_status_line_if_no_output_waits(line);
     }
 
     /// How many jobs ended in one of these ways.

@@ -219,7 +219,7 @@ impl ServerCaller {
         let total = request.total;
         let mut queues = self
             .queues
-            .order_requested_queues(&mut self.core, total, request.queues);
+            .pop_order_and_limits(&mut self.core, total, request.queues);
         if queues.len() > MAX_QUEUES {
             queues.truncate((2 * total as usize).clamp(FIRST_QUEUES, MAX_QUEUES));
         }

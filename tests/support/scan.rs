@@ -75,7 +75,7 @@ impl CandidateSink for ScanResult {
         Ok(())
     }
 
-    fn verify_candidates_at_scan_end(&mut self, _: &mut Plain) -> Result<(), Error> {
+    fn verify_waiting_and_end_scan_phase(&mut self, _: &mut Plain) -> Result<(), Error> {
         self.whole = true;
         Ok(())
     }
@@ -149,8 +149,8 @@ impl CandidateSink for Between<'_> {
         self.most
     }
 
-    fn verify_candidates_at_scan_end(&mut self, core: &mut Plain) -> Result<(), Error> {
-        self.scanned.verify_candidates_at_scan_end(core)
+    fn verify_waiting_and_end_scan_phase(&mut self, core: &mut Plain) -> Result<(), Error> {
+        self.scanned.verify_waiting_and_end_scan_phase(core)
     }
 }
 

@@ -130,7 +130,12 @@ impl Terminal {
             if what(&written) {
                 return written;
             }
-            assert!(Instant::now() < deadline, "only this came:\n{written}");
+            let status = format!("/proc/{}/status", self.child.id());
+            assert!(
+                Instant::now() < deadline,
+                "only this came:\n{written}\n{}",
+                std::fs::read_to_string(status).unwrap_or_default()
+            );
             std::thread::sleep(Duration::from_millis(2));
         }
     }

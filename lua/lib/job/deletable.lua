@@ -1,7 +1,8 @@
--- Tells whether a job can be deleted. Writes nothing.
+-- Tells whether a job can be deleted, judged by itself: the caller tests its dependents. Writes nothing.
 -- Takes: the function of value/key_fault
--- Result: a function that takes a jid. It returns the reason why the job cannot be deleted, or nil; the details of
---   the reason; the job's mark, if the job exists; and if it can be deleted, its fields for job/delete
+-- Result: a function that takes a jid. It returns the reason why the job cannot be deleted (`gone`, `complete`, or
+--   `invalid`: a key has a wrong type), or nil; the details of the reason; the job's mark, if the job exists; and if
+--   it can be deleted, its fields for job/delete
 local Job = Fields('job/delete', 'jid')
 
 return function(key_fault)

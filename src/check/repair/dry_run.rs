@@ -10,13 +10,13 @@ use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::BatchSizes;
 use crate::check::verify::finding_filter::exclude_failure_list_searches_if_jobs;
 use crate::check::verify::unlisted;
-use crate::check::verify::{CheckOptions, CheckOutcome};
+use crate::check::verify::{CheckOptions, ScanOutcome};
 use crate::core::script::keys::Keys;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::InterruptFlags;
 use crate::model::check::repair_text::{plan_text, planned_commands, redis_cli_line};
-use crate::model::check::{PlannedItemRepair, RepairPlan};
+use crate::model::check::{DryRunRepair, RepairPlan};
 use crate::model::finding::FindingId;
 use crate::model::verdict::{KeyChange, Repairability, Verdict};
 use crate::name::Name;
@@ -26,11 +26,11 @@ use crate::view::json;
 pub(super) fn run_dry_run(
     options: &CheckOptions,
     keeps_undo: bool,
-    result: CheckOutcome,
+    result: ScanOutcome,
     interrupt: &InterruptFlags,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    let CheckOutcome { check, queue, .. } = result;
+    let ScanOutcome { check, queue, .. } = result;
     let repairable: u64 = check.items.iter().map(|found| found.repairable).sum();
     let what = match repairable {
         0 => "there is nothing to repair".to_owned(),
@@ -144,7 +144,7 @@ struct PlanDeduplicator {
 
 impl PlanDeduplicator {
     /// The planned repair of a verdict. `None` if the plan already has it, or makes it needless.
-    fn plan_if_new(&mut self, keys: &Keys, verdict: &Verdict) -> Option<PlannedItemRepair> {
+    fn plan_if_new(&mut self, keys: &Keys, verdict: &Verdict) -> Option<DryRunRepair> {
         let list = Name::from(keys.group_key(verdict.item.as_bytes()));
         if verdict.id == FindingId::GroupSet && self.filled.contains(&list) {
             return None;
@@ -156,7 +156,7 @@ impl PlanDeduplicator {
         let command = |change: &KeyChange| {
             redis_cli_line(&change.equivalent_redis_command(keys, &verdict.item))
         };
-        let planned = PlannedItemRepair {
+        let planned = DryRunRepair {
             finding: verdict.id,
             item: verdict.item.clone(),
             detail: verdict.detail.clone(),

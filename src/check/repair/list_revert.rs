@@ -227,7 +227,7 @@ struct ListMerge<'a> {
     present: Returned<'a>,
     /// The entries that are still to return.
     rest: &'a [(u64, Name)],
-    /// The number of entries that the replacement list has so far.
+    /// The number of entries of the replacement list so far, with the unwritten ones: the index of its next entry.
     length: u64,
     returned: u64,
     /// Entries of the replacement list that the next write sends to the server.

@@ -16,7 +16,7 @@ use self::repairer::Repairer;
 use self::undo::UndoWriter;
 use super::verify;
 use super::verify::batch_size::BatchSizes;
-use super::verify::{CheckOptions, CheckOutcome};
+use super::verify::{CheckOptions, ScanOutcome};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::error::{Error, Kind};
@@ -104,7 +104,7 @@ fn new_repair_name(now: Moment) -> String {
 }
 
 /// Reports a scan after which no repair follows: it is incomplete, or found nothing to repair.
-fn report_without_repair(result: CheckOutcome, session: &mut Session) -> Result<Exit, Error> {
+fn report_without_repair(result: ScanOutcome, session: &mut Session) -> Result<Exit, Error> {
     session.ui.mark_nothing_changed();
     if result.halted.is_none() && session.ui.format().is_json_or_ndjson() {
         let failing = result.reaches_fail_on_severity();
@@ -163,7 +163,7 @@ fn exit_code(is_failing: bool) -> Exit {
 }
 
 /// Shows the plan and asks for approval.
-fn ask_for_approval(result: &CheckOutcome, session: &mut Session) -> Result<(), Error> {
+fn ask_for_approval(result: &ScanOutcome, session: &mut Session) -> Result<(), Error> {
     let items = &result.check.items;
     let repairable = items.iter().map(|found| found.repairable).sum();
     let what = format!(

@@ -103,7 +103,7 @@ impl Repairer {
                 while let Some(groups) = batch.take_groups_for_next_call(self.batch_size(kind)) {
                     let location = batch.call_location(&groups);
                     repaired +=
-                        self.repair_groups_or_halves(core, &findings, &location, &groups)?;
+                        self.repair_groups_isolating_failures(core, &findings, &location, &groups)?;
                     progress.add_done(groups.iter().map(|group| group.len() as u64).sum());
                 }
             }
@@ -129,7 +129,7 @@ impl Repairer {
 
     /// Repairs groups of items in one call. If the call fails, because the user lacks a right or a key has a wrong
     /// type, repairs both halves of the groups separately, until only the groups that cause the error are left out.
-    fn repair_groups_or_halves(
+    fn repair_groups_isolating_failures(
         &mut self,
         core: &mut Core,
         findings: &str,
@@ -144,8 +144,10 @@ impl Repairer {
                     && groups.len() > 1 =>
             {
                 let (some, others) = groups.split_at(groups.len() / 2);
-                let repaired = self.repair_groups_or_halves(core, findings, location, some)?;
-                Ok(repaired + self.repair_groups_or_halves(core, findings, location, others)?)
+                let repaired =
+                    self.repair_groups_isolating_failures(core, findings, location, some)?;
+                Ok(repaired
+                    + self.repair_groups_isolating_failures(core, findings, location, others)?)
             }
             Err(error) if error.kind() == Kind::NoPerm => {
                 self.pace.wait_before_slice(items.len(), &self.interrupt);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::repairer::Repairer;
 use super::{exit_code, note_skipped_repairs};
 use crate::check::verify;
-use crate::check::verify::{CheckOptions, CheckOutcome};
+use crate::check::verify::{CheckOptions, ScanOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::json::Number;
@@ -23,7 +23,7 @@ const MAX_ROUNDS: usize = 3;
 pub(super) fn repair_and_report(
     options: &CheckOptions,
     mut repairer: Repairer,
-    first_scan: CheckOutcome,
+    first_scan: ScanOutcome,
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let stopwatch = session.clock().start_stopwatch();
@@ -81,9 +81,9 @@ pub(super) fn repair_and_report(
 fn repair_and_rescan_in_rounds(
     options: &CheckOptions,
     repairer: &mut Repairer,
-    first: CheckOutcome,
+    first: ScanOutcome,
     session: &mut Session,
-) -> Result<(CheckOutcome, Option<Error>), Error> {
+) -> Result<(ScanOutcome, Option<Error>), Error> {
     let mut last = first;
     for round in 1.. {
         let queue = std::mem::take(&mut last.queue);
@@ -127,7 +127,7 @@ fn repair_and_rescan_in_rounds(
 /// found, minus the repairs since that scan.
 fn make_report(
     repairer: &Repairer,
-    last: &CheckOutcome,
+    last: &ScanOutcome,
     mut repairable: BTreeMap<FindingId, u64>,
     first: Vec<ReportedFinding>,
     is_complete: bool,
@@ -241,7 +241,7 @@ mod tests {
         repairer.counts = counts(505);
         let mut found = ReportedFinding::new(FindingId::GhostWaiting, Severity::Critical);
         found.count = 100;
-        let last = CheckOutcome {
+        let last = ScanOutcome {
             check: CheckReport {
                 scan: ScanSummary {
                     counts: ScanCounts::default(),

@@ -90,8 +90,8 @@ impl Scanner<'_> {
         }
         if self.rescanning {
             if self.unmatched.contains_entry(hash, MatchSide::Entry) {
-                // A complete job may be in the sets of several queues, which share a hash. Keep the hash in the
-                // table, so that each of these sets yields a candidate.
+                // A complete job may be in the sets of several queues. Its entries in all of them have the same hash
+                // value. Keep this value in the table, so that each entry becomes a candidate.
                 if set.kind != ItemKind::CompletedIn {
                     self.unmatched.remove_matching_entry(hash);
                 }
@@ -161,7 +161,9 @@ impl Scanner<'_> {
         }
     }
 
-    pub(super) fn scan_lanes_and_throttles(
+    /// Reads the entries of lanes, and of the slots and waiting lists of throttles, and matches them with the fields of their
+    /// jobs.
+    pub(super) fn scan_lane_and_throttle_entries(
         &mut self,
         sets: &[(ItemKind, Vec<u8>)],
     ) -> Result<(), Error> {

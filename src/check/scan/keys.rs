@@ -118,7 +118,7 @@ impl Scanner<'_> {
             _ => self.send_queued_reads(false)?,
         }
         self.scan_templates(&page.templates)?;
-        self.scan_lanes_and_throttles(&page.coordination)?;
+        self.scan_lane_and_throttle_entries(&page.coordination)?;
         for (kind, name) in &page.maybe_unlisted {
             self.scan_unlisted_once(*kind, name)?;
         }

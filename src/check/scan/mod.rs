@@ -110,7 +110,7 @@ pub trait CandidateSink {
     /// Notes that the scan has read everything: verifies the candidates that wait. The candidates that follow are the
     /// ones that require a complete scan: jobs in `depends` without dependencies, names in the list of tags, and
     /// counters of failed jobs.
-    fn verify_candidates_at_scan_end(&mut self, core: &mut Core) -> Result<(), Error>;
+    fn verify_waiting_and_end_scan_phase(&mut self, core: &mut Core) -> Result<(), Error>;
 }
 
 /// Scans all keys. `queues` are the queues whose candidates it reports, empty for all. The table of unmatched entries has
@@ -282,7 +282,7 @@ impl<'a> Scanner<'a> {
         self.unmatched = UnmatchedTable::new(1);
         self.add_cycle_candidates()?;
         self.pass_on_undecided_in_scope()?;
-        self.sink.verify_candidates_at_scan_end(self.core)?;
+        self.sink.verify_waiting_and_end_scan_phase(self.core)?;
         self.add_deferred_candidates()?;
         self.pass_on_undecided_in_scope()?;
         self.core.follow_moving_keys()?;

@@ -84,7 +84,7 @@ impl Scanner<'_> {
                     },
                 }
             }
-            scanner.scan_lanes_and_throttles(&sets)?;
+            scanner.scan_lane_and_throttle_entries(&sets)?;
             for (dependent, first_page) in
                 scanner.read_first_edge_pages(JobCompanionKey::Dependencies, &with_dependencies)?
             {

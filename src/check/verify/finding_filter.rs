@@ -108,8 +108,8 @@ impl FindingFilter {
         !self.names_all() && !self.only.is_empty() || !self.skip.is_empty()
     }
 
-    /// Whether this finding requires a repair of other findings first, and the filter selects none of those.
-    pub(crate) fn hides_requirements(&self, id: FindingId) -> bool {
+    /// Whether this finding can be verified only after other findings are repaired, and the filter selects none of them.
+    pub(crate) fn hides_all_required_findings(&self, id: FindingId) -> bool {
         let requires = id.row().requires;
         !requires.is_empty() && !requires.iter().any(|id| self.selects_finding(*id))
     }

@@ -65,8 +65,9 @@ impl CheckOptions {
     }
 }
 
+/// The result of one scan with its verification: the findings, and the items to repair if a repair follows.
 #[derive(Debug)]
-pub(crate) struct CheckOutcome {
+pub(crate) struct ScanOutcome {
     pub check: CheckReport,
     /// The items to repair, if a repair follows.
     pub queue: RepairQueue,
@@ -78,7 +79,7 @@ pub(crate) struct CheckOutcome {
     pub unverified: BTreeSet<FindingId>,
 }
 
-impl CheckOutcome {
+impl ScanOutcome {
     /// Whether any finding of this check is severe enough for exit 7.
     pub(crate) fn reaches_fail_on_severity(&self) -> bool {
         let mut items = self.check.items.iter();
@@ -94,7 +95,7 @@ pub(crate) fn run_check(
     title: &str,
     interrupt: &InterruptFlags,
     session: &mut Session,
-) -> Result<CheckOutcome, Error> {
+) -> Result<ScanOutcome, Error> {
     let queues = resolve_queues(&options.queues, session)?;
     let now = session.now();
     let stopwatch = session.clock().start_stopwatch();
@@ -161,7 +162,7 @@ pub(crate) fn run_check(
         fail_on: options.fail_on,
         causes: diagnosis::likely_causes(&items, &server),
     };
-    Ok(CheckOutcome {
+    Ok(ScanOutcome {
         check: CheckReport { scan, items },
         queue,
         halted,
@@ -172,7 +173,7 @@ pub(crate) fn run_check(
 
 /// Reports the findings and returns the exit code. If `with_hints`, also prints commands for the next steps.
 pub(crate) fn report_findings(
-    mut result: CheckOutcome,
+    mut result: ScanOutcome,
     with_hints: bool,
     session: &mut Session,
 ) -> Result<Exit, Error> {

@@ -378,7 +378,7 @@ impl BlockingFindings {
         };
         if cannot_be_verified_yet
             && filter.selects_finding(verdict.id)
-            && filter.hides_requirements(verdict.id)
+            && filter.hides_all_required_findings(verdict.id)
         {
             self.with_hidden_requirements.insert(verdict.id);
         }
@@ -406,7 +406,7 @@ impl BlockingFindings {
 
     /// Notes that any job may have a dependency that only the other job lists.
     pub(super) fn note_unreadable_dependents(&mut self) {
-        self.one_sided.insert_every_hash();
+        self.one_sided.treat_as_containing_every_hash();
     }
 }
 
@@ -430,7 +430,7 @@ impl SaturatingHashSet {
     }
 
     /// From now on, the set counts as containing every hash.
-    fn insert_every_hash(&mut self) {
+    fn treat_as_containing_every_hash(&mut self) {
         self.overflowed = true;
     }
 

@@ -319,7 +319,7 @@ impl CandidateSink for Verifier {
         self.progress.pace.slice_size(usize::MAX)
     }
 
-    fn verify_candidates_at_scan_end(&mut self, core: &mut Core) -> Result<(), Error> {
+    fn verify_waiting_and_end_scan_phase(&mut self, core: &mut Core) -> Result<(), Error> {
         self.verify_all_candidates(core)?;
         self.candidates.forget_verified();
         self.begin_phase(VerifyPhase::AfterScan);

@@ -3,7 +3,7 @@
 use super::Args;
 use crate::args::coordination;
 use crate::args::format::Format;
-use crate::bulk::maxima::ChangedThrottleMaxima;
+use crate::bulk::maxima::ThrottleMaximaToSet;
 use crate::bulk::new_queues;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::{GuardRefusal, GuardReply};
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     if let Some(hint) = swapped {
         session.ui.note(&format!("hint: {hint}"));
     }
-    let maxima = ChangedThrottleMaxima::read_changes(&args.coordinated.throttles, now, session)?;
+    let maxima = ThrottleMaximaToSet::read_changes(&args.coordinated.throttles, now, session)?;
     // Subscribe before the put, so that the wait misses no event of the job.
     let waiter = match args.wait_options(now).filter(|_| !args.dry_run) {
         Some(options) => Some(SubscribedWait::subscribe_and_handle_signals(

@@ -322,11 +322,13 @@ impl Core {
         self.read_throttle_listing(now, ThrottleListScope::Holding, usize::MAX)
     }
 
+    /// Reads all pages of `look.throttles`. Once at least `enough` throttles are found, skips the rest of the index of
+    /// maxima, but not the throttles that hold a job back.
     fn read_throttle_listing(
         &mut self,
         now: Moment,
         list: ThrottleListScope,
-        limit: usize,
+        enough: usize,
     ) -> Result<ThrottleListing, Error> {
         let mut found = ThrottleListing::default();
         let mut cursor = Name::default();
@@ -343,7 +345,7 @@ impl Core {
                 return Err(reply::unexpected_reply(name, "a cursor that came before"));
             }
             cursor = next;
-            if found.throttles.len() >= limit && cursor.as_bytes().starts_with(b"limits ") {
+            if found.throttles.len() >= enough && cursor.as_bytes().starts_with(b"limits ") {
                 found.is_cut = true;
                 cursor = Name::from(HOLDING);
             }

@@ -161,7 +161,8 @@ struct Subscriber {
     channels: Vec<Vec<u8>>,
     outbox: SyncSender<Result<SubscriptionNotice, Error>>,
     broken_since: BrokenSince,
-    /// When the last data arrived from the server over a subscribed connection; `None` once a loss is reported.
+    /// When the last data arrived from the server over a subscribed connection: the gap that the report of a loss names
+    /// begins here. `None` once a loss is reported.
     heard_at: Option<Moment>,
     /// Since when messages have stayed unread because the caller was busy. A message that is read now may be from
     /// that time, so a gap that is reported begins no later.

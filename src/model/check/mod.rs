@@ -233,9 +233,9 @@ pub(crate) struct RepairCounts {
     pub refused: u64,
 }
 
-/// The planned repair of one finding: an item of `--dry-run`.
+/// The repair of one finding, as `--dry-run` shows it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct PlannedItemRepair {
+pub(crate) struct DryRunRepair {
     /// The kind of problem
     #[schemars(with = "String")]
     pub finding: FindingId,
@@ -255,5 +255,5 @@ pub(crate) struct RepairPlan {
     /// True if the repair was only simulated
     pub dry_run: bool,
     /// With --repair --dry-run: the repairs that would be made, in order
-    pub plan: Vec<PlannedItemRepair>,
+    pub plan: Vec<DryRunRepair>,
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::text::{COLUMNS as FOUND, EXAMPLES, count_or_minimum_cell, severity_cell};
-use super::{CheckReport, PlannedItemRepair, RepairPlan, RepairReport, ReportedFinding};
+use super::{CheckReport, DryRunRepair, RepairPlan, RepairReport, ReportedFinding};
 use crate::model::finding::{FindingId, RepairApproval, Severity};
 use crate::name::Name;
 use crate::text::{
@@ -112,7 +112,7 @@ impl View for RepairPlan {
 }
 
 /// The Redis commands of one planned repair, below a comment line (`#`) that names the finding.
-pub(crate) fn planned_commands(planned: &PlannedItemRepair) -> String {
+pub(crate) fn planned_commands(planned: &DryRunRepair) -> String {
     let mut text = format!("# {}", planned.finding);
     for word in [&planned.item, &planned.detail] {
         if !word.is_empty() {

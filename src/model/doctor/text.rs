@@ -110,7 +110,7 @@ mod tests {
             ! eviction     jobs are deleted    `set it`
             – keys         not looked at: `login` failed
         "#]]
-        .assert_eq(&diagnosis().text(&RenderOptions::terminal(60)));
+        .assert_eq(&diagnosis().text(&RenderOptions::terminal_without_color(60)));
         expect![[r#"
             ✓ config       /home/ann/\x1b.toml,
                            context prod
@@ -119,7 +119,7 @@ mod tests {
             – keys         not looked at:
                            `login` failed
         "#]]
-        .assert_eq(&diagnosis().text(&RenderOptions::terminal(36)));
+        .assert_eq(&diagnosis().text(&RenderOptions::terminal_without_color(36)));
         expect![[r#"
             ✓	config	/home/ann/\x1b.toml, context prod	
             !	eviction	jobs are deleted	`set it`

@@ -415,7 +415,7 @@ mod tests {
     fn options(width: usize) -> RenderOptions {
         RenderOptions {
             now: at(100_000.0).unwrap(),
-            ..RenderOptions::terminal(width)
+            ..RenderOptions::terminal_without_color(width)
         }
     }
 

@@ -150,7 +150,7 @@ impl OldestQueueWait {
     /// only for a worker.
     pub(crate) fn wait_reason_text(&self, now: Moment) -> Option<String> {
         let why = self.why.filter(|why| *why != LagCause::Waiting)?;
-        let mut text = why.as_sentence(self.held_by.as_ref());
+        let mut text = why.as_cause_sentence(self.held_by.as_ref());
         if let (Some(holder), Some(worker)) = (&self.holder, &self.worker) {
             let silence = silence_text(self.last_seen, now);
             let silence = silence.map_or_else(String::new, |silence| format!(", {silence}"));
@@ -508,7 +508,7 @@ impl QueueFacts {
             return Some(self.counts.pause_text(options));
         }
         let held_by = self.held_by.as_ref()?;
-        Some(self.why?.as_sentence(Some(held_by)))
+        Some(self.why?.as_cause_sentence(Some(held_by)))
     }
 
     /// The wait of the oldest job, with its reason. In a paused queue the reason is always the pause.

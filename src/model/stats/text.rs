@@ -330,7 +330,7 @@ mod tests {
             .map(|(le_s, count)| HistogramBucket { le_s, count });
         expect![[r#"
             run   1s –   10s –   1m –   10m –   1h –   1d ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 2   7d ▇▇▇▇▇▇▇▇▇▇ 1   > 7d ▇▇▇▇▇▇▇▇▇▇ 1
-        "#]].assert_eq(&histogram_bars("run", &buckets, &RenderOptions::terminal(120)));
+        "#]].assert_eq(&histogram_bars("run", &buckets, &RenderOptions::terminal_without_color(120)));
     }
 
     #[test]

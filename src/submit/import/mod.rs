@@ -171,7 +171,7 @@ pub(crate) fn import_file(
     }
     add_jobs_to_import(&mut plan, &contents, &order, &options);
     drop(order);
-    let mut importer = Importer {
+    let mut importer = PlannedJobImporter {
         file: &file,
         contents: &contents,
         options: &options,
@@ -522,8 +522,8 @@ fn skipped_existing_outcome(jid: &Name) -> JobOutcome {
     }
 }
 
-/// Puts the jobs of a plan.
-struct Importer<'i> {
+/// Puts the jobs that the plan of an import names, slice by slice.
+struct PlannedJobImporter<'i> {
     file: &'i TwoPassFile,
     contents: &'i ArchiveContents,
     options: &'i ImportOptions,
@@ -535,7 +535,7 @@ struct Importer<'i> {
     next: Moment,
 }
 
-impl Importer<'_> {
+impl PlannedJobImporter<'_> {
     fn import_slice(
         &mut self,
         core: &mut Core,

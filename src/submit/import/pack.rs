@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{FailedPolicy, Importer};
+use super::{FailedPolicy, PlannedJobImporter};
 use crate::args::moment::MomentArg;
 use crate::clock::moment::Moment;
 use crate::core::api::template;
@@ -13,7 +13,7 @@ use crate::model::coordination::CoordinationOption;
 use crate::model::job::State;
 use crate::name::Name;
 
-impl Importer<'_> {
+impl PlannedJobImporter<'_> {
     /// The job to put for one of the export.
     pub(super) fn job_to_put<'j>(&'j self, job: &'j ArchivedJob) -> NewJob<'j> {
         let bytes = |name: &'j Name| Cow::Borrowed(name.as_bytes());

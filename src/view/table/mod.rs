@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn a_terminal_gets_columns_and_a_pipe_gets_tabs() {
         shows(
-            &RenderOptions::terminal(46),
+            &RenderOptions::terminal_without_color(46),
             expect![[r#"
             GROUP          JOBS  SAMPLE
             upload error  1,204  PermissionError: cannot …
@@ -377,7 +377,10 @@ mod tests {
         let lines: std::collections::BTreeSet<&str> = programs.lines().collect();
         assert_eq!(lines.len(), texts.len(), "{programs}");
         assert!(
-            drawn(&RenderOptions::terminal(80), |text, _| Cell::text(text)).contains("\na\\nb\n")
+            drawn(&RenderOptions::terminal_without_color(80), |text, _| {
+                Cell::text(text)
+            })
+            .contains("\na\\nb\n")
         );
         // JSON has no backslash but its own.
         assert!(
@@ -396,7 +399,7 @@ mod tests {
         shows(
             &RenderOptions {
                 choice,
-                ..RenderOptions::terminal(80)
+                ..RenderOptions::terminal_without_color(80)
             },
             expect![[r#"
                 JOBS  LAST SEEN  GROUP
@@ -409,9 +412,9 @@ mod tests {
     fn colors_do_not_change_the_layout() {
         let options = RenderOptions {
             color: true,
-            ..RenderOptions::terminal(46)
+            ..RenderOptions::terminal_without_color(46)
         };
-        let plain = table(&RenderOptions::terminal(46));
+        let plain = table(&RenderOptions::terminal_without_color(46));
         let text = table(&options);
         assert!(text.contains("\x1b[31mPermissionErr"), "{text:?}");
         let bare = text.replace("\x1b[31m", "").replace("\x1b[0m", "");
@@ -459,7 +462,7 @@ mod tests {
         let shown = |width: usize, choice: TableSelection| {
             let options = RenderOptions {
                 choice,
-                ..RenderOptions::terminal(width)
+                ..RenderOptions::terminal_without_color(width)
             };
             let rows = [("images", 5, 1), ("mail", 5, 20)];
             let drawn = Table::new(RANKED, &rows, &options).into_text(&options);
@@ -489,7 +492,7 @@ mod tests {
 
     #[test]
     fn a_table_without_rows_is_empty() {
-        let options = RenderOptions::terminal(80);
+        let options = RenderOptions::terminal_without_color(80);
         assert_eq!(Table::new(COLUMNS, &[], &options).into_text(&options), "");
     }
 }

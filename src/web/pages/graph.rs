@@ -148,7 +148,7 @@ impl TreeRenderer<'_, '_> {
         html! {
             li.blocks[node.blocks].asked[node.asked] {
                 div {
-                    (self.page.job_link_with_class_text(job.klass.as_ref(), &job.jid)) " "
+                    (self.page.job_link_by_class_and_short_jid(job.klass.as_ref(), &job.jid)) " "
                     @if let Some(queue) = &job.queue { span.dim { (name_or_empty_label(queue)) } " " }
                     (state_word(job.state, &state))
                     @if node.blocks { " " span.late { "◄ blocks" } }

@@ -514,7 +514,7 @@ fn dependency_or_dependent_line(
     html! {
         li {
             i aria-hidden="true" { (mark) }
-            (page.job_link_with_class_text(found.and_then(|found| found.klass.as_ref()), jid))
+            (page.job_link_by_class_and_short_jid(found.and_then(|found| found.klass.as_ref()), jid))
             span.end { (words) }
         }
     }

@@ -243,7 +243,7 @@ pub(super) fn job_table(page: &PageFrame, jobs: &[Job]) -> Markup {
             tbody {
                 @for job in jobs {
                     tr data-key=(job.jid) {
-                        th scope="row" { (page.job_link_with_class_text(job.klass.as_ref(), &job.jid)) }
+                        th scope="row" { (page.job_link_by_class_and_short_jid(job.klass.as_ref(), &job.jid)) }
                         td { @match &job.queue { Some(queue) => (page.queue_link(queue)), None => (NONE) } }
                         td { (state_word(job.state, &job.state_text())) }
                         td.wide.dim.cut { (sanitize_to_line(job.state_detail(&options))) }

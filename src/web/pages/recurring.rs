@@ -74,7 +74,7 @@ pub(in crate::web) fn content(
 fn recurring_row(page: &PageFrame, job: &Recurring) -> Markup {
     html! {
         tr data-key=(job.jid) {
-            th scope="row" { (page.job_link_with_class_text(job.klass.as_ref(), &job.jid)) }
+            th scope="row" { (page.job_link_by_class_and_short_jid(job.klass.as_ref(), &job.jid)) }
             td { @match &job.queue { Some(queue) => (page.queue_link(queue)), None => (NONE) } }
             td.n { (job.every_s.map_or(NONE.into(), format_interval)) }
             td.n.late[is_late(page, job)] { @match job.next { Some(next) => (page.time_element(next)), None => (NONE) } }
