@@ -506,11 +506,11 @@ fn a_process_that_can_no_longer_answer_is_stopped_and_its_jobs_fail() {
         a: complete -: -
         b: failed bad-answer: the command closed descriptor 3 before it answered
     "#]]);
-    lines_with(&ran.stderr(), "warning").shows(expect![[r#"
-        warning: slot 1: the command closed descriptor 3, so it was stopped; it starts again with the next job
-        warning: slot 1: the command wrote a line about `a` that is no answer: the process does not have this job
-        warning: slot 1: the command closed descriptor 3, so it was stopped; it starts again with the next job
-    "#]]);
+    // The process gets `b` if it is asked before it closes the descriptor. Else another one gets it.
+    let warnings = lines_with(&ran.stderr(), "warning");
+    let said =
+        "warning: slot 1: the command closed descriptor 3, so it was stopped; it starts again";
+    assert!(warnings.starts_with(said), "{warnings}");
     site.must_be_clean();
 }
 
