@@ -23,6 +23,9 @@ const QUEUE_SEARCH: (f64, f64) = (1.0, 20.0);
 /// time, after this time in seconds.
 const SEARCH_AGAIN: f64 = 5.0;
 
+/// Maximum number of jobs that are remembered because a recycled process left them unread.
+const MAX_REMEMBERED_UNREAD: usize = 1000;
+
 impl Machine {
     /// When to send the next finish-and-pop call. A few endings wait a moment for further endings, and so does the pop
     /// for the slots that became free.
@@ -494,14 +497,11 @@ impl Machine {
             // The core pops released jobs in descending order of their jids: the lowest one could wait for ever.
             let order = |jid: &Name| self.unread.iter().position(|unread| unread == jid);
             jobs.sort_by_key(|job| order(&job.jid).unwrap_or(usize::MAX));
-            // The other ones were popped by another worker, unless their release follows.
-            let (queued, sent) = (&self.release_queue, &self.releasing);
-            self.unread.retain(|jid| {
-                queued
-                    .iter()
-                    .chain(sent.iter().flatten())
-                    .any(|one| one == jid)
-            });
+            self.unread
+                .retain(|jid| jobs.iter().all(|job| job.jid != *jid));
+            // Of the others, some wait for a later pop, and another worker may have popped some.
+            let excess = self.unread.len().saturating_sub(MAX_REMEMBERED_UNREAD);
+            self.unread.drain(..excess);
         }
         for job in jobs {
             // A job that this worker holds already has lost its earlier lock, since the server granted a new one.
