@@ -89,7 +89,7 @@ impl WorkerQueues {
     }
 
     /// Finds the queues. The queues of a glob are sorted by name. Makes no call if there are no globs and no stored
-    /// patterns. After an error, the queues are those of the last search.
+    /// patterns. After an error, keeps the queues of the last search.
     pub(super) fn find_again(&mut self, core: &mut Core) -> Result<(), Error> {
         let (mut known, mut identifiers) = (Vec::new(), QueueIdentifierPatterns::default());
         let are_known = self.has_globs() || self.uses_stored_identifier_patterns();

@@ -30,7 +30,7 @@ pub struct Browser {
     /// What the page shares with no other.
     context: Value,
     session: Option<String>,
-    /// What the page has told meanwhile.
+    /// The events of the page, oldest first.
     events: Vec<Value>,
 }
 

@@ -254,7 +254,7 @@ impl Machine {
         }
         let due_at = due_in.map_or(f64::INFINITY, |left| now + left);
         self.due_at = if self.rotation.is_limited_to_ready_queues() {
-            // Keep an earlier due time: it may be that of a queue from which this call did not pop.
+            // Keep an earlier due time: it may belong to a queue that this call did not pop from.
             self.due_at.min(due_at)
         } else {
             due_at
