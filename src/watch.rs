@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::{flag, low_level};
 
 use crate::error::Error;
@@ -51,6 +51,7 @@ fn repeat_until_stopped(
     let mut lost_before = false;
     for tick in 0u64.. {
         let begun = Instant::now();
+        let size = screen::terminal_size();
         session.ui.reread_terminal_width();
         let outcome = run_once(session).and_then(|_| session.ui.flush_stdout_and_wait_for_pager());
         if let Some(exit) = signals.requested_exit() {
@@ -88,7 +89,7 @@ fn repeat_until_stopped(
                 .repaint(&head, &frame);
             signals.painted.store(true, Ordering::Relaxed);
         }
-        match signals.wait(begun + every) {
+        match signals.wait(begun + every, size) {
             WakeReason::Stopped(exit) => return Ok(exit),
             WakeReason::Suspend => {
                 screen = None;
@@ -145,7 +146,6 @@ struct WatchSignals {
     interrupted: Arc<AtomicBool>,
     terminated: Arc<AtomicBool>,
     suspended: Arc<AtomicBool>,
-    resized: Arc<AtomicBool>,
     /// Whether the alternate screen is in use.
     painted: Arc<AtomicBool>,
     /// Whether the loop has ended.
@@ -160,7 +160,6 @@ impl WatchSignals {
             (SIGTERM, &signals.terminated),
             (SIGHUP, &signals.terminated),
             (SIGTSTP, &signals.suspended),
-            (SIGWINCH, &signals.resized),
         ] {
             // A signal whose handler cannot be installed keeps its default action.
             _ = flag::register(signal, flagged.clone());
@@ -203,7 +202,9 @@ impl WatchSignals {
         terminated.then_some(Exit::Terminated)
     }
 
-    fn wait(&self, until: Instant) -> WakeReason {
+    /// Waits for the next tick. `size` is that of the terminal for which the last frame was made. It is compared rather
+    /// than announced by SIGWINCH, which a parent may have blocked.
+    fn wait(&self, until: Instant, size: Option<(u16, u16)>) -> WakeReason {
         loop {
             if let Some(exit) = self.requested_exit() {
                 return WakeReason::Stopped(exit);
@@ -211,7 +212,7 @@ impl WatchSignals {
             if self.suspended.swap(false, Ordering::Relaxed) {
                 return WakeReason::Suspend;
             }
-            if self.resized.swap(false, Ordering::Relaxed) || Instant::now() >= until {
+            if screen::terminal_size() != size || Instant::now() >= until {
                 return WakeReason::Tick;
             }
             thread::sleep(SIGNAL_CHECK_INTERVAL);

@@ -25,7 +25,7 @@ impl Screen {
 
     /// Repaints the screen: the head line, then the first lines of the frame, up to the height of the screen.
     pub(crate) fn repaint(&self, head: &str, frame: &[u8]) {
-        let rows = Term::stdout().size_checked().map_or(24, |(rows, _)| rows);
+        let rows = terminal_size().map_or(24, |(rows, _)| rows);
         write_to_terminal(&paint_frame(head, frame, rows.into()));
     }
 }
@@ -34,6 +34,11 @@ impl Drop for Screen {
     fn drop(&mut self) {
         restore_terminal();
     }
+}
+
+/// Rows and columns of the terminal on stdout, if it is one.
+pub(crate) fn terminal_size() -> Option<(u16, u16)> {
+    Term::stdout().size_checked()
 }
 
 /// Leaves the alternate screen and restores the modes of the terminal. Any thread may call this.

@@ -176,6 +176,7 @@ fn the_terminal_is_as_before_after_every_end() {
         assert!(!top.0.echoes());
     }
     top.0.resize(40, 15);
+    top.0.signal("-WINCH");
     top.1 = 15;
     top.shows("", "QUEUE");
     top.quits();

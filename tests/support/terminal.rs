@@ -104,10 +104,9 @@ impl Terminal {
         modes.contains(LocalModes::ECHO)
     }
 
-    /// Resizes the terminal and notifies the program.
+    /// Resizes the terminal, which is not the program's controlling one: it gets no signal.
     pub fn resize(&self, columns: u16, rows: u16) {
         resize(&self.screen, columns, rows);
-        self.signal("-WINCH");
     }
 
     pub fn signal(&self, signal: &str) {
