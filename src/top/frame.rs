@@ -4,15 +4,19 @@ use std::time::Instant;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Modifier;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
 use super::format::{Tone, row_line};
 use super::keys::{CHANGE_KEYS, VIEW_KEYS};
 use super::lists::{TableKind, TableRows};
+use super::reader::JobSource;
 use super::state::{OpenView, Overlay, QUEUE_STATES, TopState};
-use crate::text::{format_count, format_duration, format_rough_duration, sanitize_to_line, width};
+use crate::text::{
+    cut_with_ellipsis, format_count, format_duration, format_rough_duration, sanitize_to_line,
+    width, with_thousands_separators,
+};
 
 /// Maximum number of lines, with the head, of a table that does not have the focus.
 const SMALL_TABLE_LINES: usize = 5;
@@ -87,9 +91,13 @@ fn draw_overlay(frame: &mut Frame, area: Rect, lines: Vec<Line<'static>>) {
     frame.render_widget(Clear, place);
     let page = Paragraph::new(text);
     frame.render_widget(
-        page.style(ratatui::style::Style::default().add_modifier(Modifier::REVERSED)),
+        page.style(Style::default().add_modifier(Modifier::REVERSED)),
         place,
     );
+}
+
+fn styled(text: impl Into<String>, tone: Tone, state: &TopState) -> Span<'static> {
+    Span::styled(text.into(), tone.style(state.color))
 }
 
 /// A line with `left` at its start and `right` at its end. If they do not both fit, only `left`.
@@ -104,33 +112,31 @@ fn line_with_right_end_if_fits(
     let gap = columns.saturating_sub(line.width() + width(&right) + 1);
     if gap > 0 {
         line.push_span(Span::raw(" ".repeat(gap)));
-        line.push_span(Span::styled(right, tone.style(state.color)));
+        line.push_span(styled(right, tone, state));
     }
     line
 }
 
 fn header_line(state: &TopState, columns: usize) -> Line<'static> {
     let server = state.current_server();
-    let mut left = vec![Span::styled(" qless ", Tone::Strong.style(state.color))];
+    let mut left = vec![styled(" qless ", Tone::Strong, state)];
     if let Some(label) = &server.shown.label {
         let tone = if server.shown.is_protected {
             Tone::Bad
         } else {
             Tone::Strong
         };
-        left.push(Span::styled(
+        left.push(styled(
             format!("▍{}  ", sanitize_to_line(label)),
-            tone.style(state.color),
+            tone,
+            state,
         ));
     }
     let address = match &server.shown.flag {
         Some(("--prefix", prefix)) => &format!("{} {prefix}", server.shown.address),
         _ => &server.shown.address,
     };
-    left.push(Span::styled(
-        sanitize_to_line(address),
-        Tone::Dim.style(state.color),
-    ));
+    left.push(styled(sanitize_to_line(address), Tone::Dim, state));
     let pace = &server.pace;
     let every = interval_text(pace.interval.as_secs_f64());
     let every = if pace.is_interval_doubled() {
@@ -207,11 +213,8 @@ fn title_or_headline_line(state: &TopState, columns: usize) -> Line<'static> {
     } else {
         Tone::Bad
     };
-    let text = crate::text::cut_with_ellipsis(&sanitize_to_line(text), columns.saturating_sub(2));
-    Line::from(vec![
-        Span::raw(" "),
-        Span::styled(text, tone.style(state.color)),
-    ])
+    let text = cut_with_ellipsis(&sanitize_to_line(text), columns.saturating_sub(2));
+    Line::from(vec![Span::raw(" "), styled(text, tone, state)])
 }
 
 /// The lines before the first snapshot. If the server does not answer, they are the connection steps of `doctor`.
@@ -310,10 +313,7 @@ fn list_lines(
         } else {
             "none matches"
         };
-        text.push(Line::styled(
-            format!("  {none}"),
-            Tone::Dim.style(state.color),
-        ));
+        text.push(styled(format!("  {none}"), Tone::Dim, state).into());
         return text;
     }
     let fits = lines.saturating_sub(1).max(1);
@@ -338,17 +338,14 @@ fn list_lines(
         };
         let mut line = row_line(mark, &one.cells, state.color);
         if is_selected {
-            line = line.patch_style(ratatui::style::Style::default().add_modifier(Modifier::BOLD));
+            line = line.patch_style(Style::default().add_modifier(Modifier::BOLD));
         }
         text.push(line);
     }
     let rest = (rows.rows.len() - shown.min(rows.rows.len())) as u64 + more;
     if is_cut && rest > 0 && fits > 1 {
-        let rest = format!(
-            "  and {} more",
-            crate::text::with_thousands_separators(rest)
-        );
-        text.push(Line::styled(rest, Tone::Dim.style(state.color)));
+        let rest = format!("  and {} more", with_thousands_separators(rest));
+        text.push(styled(rest, Tone::Dim, state).into());
     }
     text
 }
@@ -393,89 +390,94 @@ fn key_help_lines(state: &TopState, from: usize, fits: usize) -> Vec<Line<'stati
     lines
 }
 
+/// The last line of the screen: what is asked or typed, the last message, or the keys; at its end, what is marked,
+/// filtered or below.
 fn footer_line(state: &TopState, columns: usize) -> Line<'static> {
-    let text = if let Some(Overlay::Question(line, count)) = &state.overlay {
-        let line = line.shell_line().unwrap_or_default();
-        let line = crate::text::cut_with_ellipsis(&line, columns.saturating_sub(28));
-        // The shown command may be cut, so the prompt says how many jobs, groups or queues it changes.
-        let asks = match count {
-            1 => "  y does it".to_owned(),
-            count => format!("  y does it to {count}"),
-        };
-        return Line::from(vec![
-            Span::styled(format!(" {line}"), Tone::Strong.style(state.color)),
-            Span::styled(asks, Tone::Warn.style(state.color)),
-        ]);
-    } else if let Some(Overlay::Reason(_, _, reason)) = &state.overlay {
-        let typed = sanitize_to_line(reason);
-        return Line::from(vec![
-            Span::styled(" why? ", Tone::Warn.style(state.color)),
-            Span::raw(format!("{typed}▏")),
-            Span::styled(
-                "  ⏎ goes on, also without a reason  esc stops",
-                Tone::Dim.style(state.color),
-            ),
-        ]);
-    } else if state.is_typing {
-        format!(" / {}▏", state.filter)
-    } else if let Some(message) = &state.message {
-        format!(" {message}")
-    } else {
-        let keys = match state.views.last() {
-            None => " ↑↓ select  ⏎ open  ⇥ next  / filter  e explain  w command",
-            Some(OpenView::Jobs {
-                source: super::reader::JobSource::Queue(..),
-                ..
-            }) => " ↑↓ select  ⏎ open  esc back  e explain  w command",
-            Some(OpenView::Jobs { .. }) => " ↑↓ select  ⏎ open  esc back  w command",
-            Some(OpenView::Text { .. }) => " ↑↓ scroll  esc back  w command",
-        };
-        let changes = CHANGE_KEYS
-            .iter()
-            .filter(|(key, _)| state.change_command(*key).is_some());
-        let changes = changes.map(|(key, what)| {
-            let word = what.split([':', ' ']).next().unwrap_or_default();
-            format!("  {key} {word}")
-        });
-        format!("{keys}{}  ? all", changes.collect::<String>())
-    };
-    let mut text = text;
-    if let Some(OpenView::Jobs {
-        source: super::reader::JobSource::Queue(_, own),
-        ..
-    }) = state.views.last()
-        && !state.is_typing
-    {
-        let states = QUEUE_STATES.iter().enumerate().map(|(at, one)| {
-            let word = one.into_str();
-            if one == own {
-                format!("[{word}]")
-            } else {
-                format!("{}{word}", at + 1)
-            }
-        });
-        text = format!(" {}  ? all", states.collect::<Vec<String>>().join(" "));
-    }
-    let mut right = String::new();
-    if !state.marked.is_empty() {
-        right = format!("{} marked", state.marked.len());
-    } else if !state.filter.is_empty() && !state.is_typing {
-        right = format!("only {}", sanitize_to_line(&state.filter));
-    } else if let Some(OpenView::Text { text, scroll, .. }) = state.views.last() {
-        let below = text.lines().count().saturating_sub(scroll + state.page + 1);
-        if below > 0 {
-            right = format!("↓ {below} more");
+    let text = match (&state.overlay, state.views.last(), &state.message) {
+        (Some(Overlay::Question(line, count)), ..) => {
+            let line = line.shell_line().unwrap_or_default();
+            let line = cut_with_ellipsis(&line, columns.saturating_sub(28));
+            // The shown command may be cut, so the prompt says how many jobs, groups or queues it changes.
+            let asks = match count {
+                1 => "  y does it".to_owned(),
+                count => format!("  y does it to {count}"),
+            };
+            return Line::from(vec![
+                styled(format!(" {line}"), Tone::Strong, state),
+                styled(asks, Tone::Warn, state),
+            ]);
         }
-    }
+        (Some(Overlay::Reason(_, _, reason)), ..) => {
+            let keys = "  ⏎ goes on, also without a reason  esc stops";
+            return Line::from(vec![
+                styled(" why? ", Tone::Warn, state),
+                Span::raw(format!("{}▏", sanitize_to_line(reason))),
+                styled(keys, Tone::Dim, state),
+            ]);
+        }
+        _ if state.is_typing => format!(" / {}▏", state.filter),
+        (
+            _,
+            Some(OpenView::Jobs {
+                source: JobSource::Queue(_, shown),
+                ..
+            }),
+            _,
+        ) => {
+            let states = QUEUE_STATES.iter().enumerate().map(|(at, one)| {
+                let word = one.into_str();
+                if one == shown {
+                    format!("[{word}]")
+                } else {
+                    format!("{}{word}", at + 1)
+                }
+            });
+            format!(" {}  ? all", states.collect::<Vec<String>>().join(" "))
+        }
+        (_, _, Some(message)) => format!(" {message}"),
+        (_, view, None) => key_hints(state, view),
+    };
+    let right = footer_end(state);
     let room = columns.saturating_sub(width(&right) + 2);
-    let text = crate::text::cut_with_ellipsis(&text, room);
-    line_with_right_end_if_fits(
-        vec![Span::styled(text, Tone::Dim.style(state.color))],
-        right,
-        Tone::Warn,
-        state,
-        columns,
-    )
+    let left = vec![styled(cut_with_ellipsis(&text, room), Tone::Dim, state)];
+    line_with_right_end_if_fits(left, right, Tone::Warn, state, columns)
+}
+
+/// The keys of this view, and those of the changes that are possible now.
+fn key_hints(state: &TopState, view: Option<&OpenView>) -> String {
+    let keys = match view {
+        None => " ↑↓ select  ⏎ open  ⇥ next  / filter  e explain  w command",
+        Some(OpenView::Jobs { .. }) => " ↑↓ select  ⏎ open  esc back  w command",
+        Some(OpenView::Text { .. }) => " ↑↓ scroll  esc back  w command",
+    };
+    let possible = CHANGE_KEYS
+        .iter()
+        .filter(|(key, _)| state.change_command(*key).is_some());
+    let changes = possible.map(|(key, what)| {
+        let word = what.split([':', ' ']).next().unwrap_or_default();
+        format!("  {key} {word}")
+    });
+    format!("{keys}{}  ? all", changes.collect::<String>())
+}
+
+fn footer_end(state: &TopState) -> String {
+    if !state.marked.is_empty() {
+        return format!("{} marked", state.marked.len());
+    }
+    if !state.filter.is_empty() && !state.is_typing {
+        return format!("only {}", sanitize_to_line(&state.filter));
+    }
+    match state.views.last() {
+        Some(OpenView::Text { text, scroll, .. }) => {
+            let below = text.lines().count().saturating_sub(scroll + state.page + 1);
+            if below > 0 {
+                format!("↓ {below} more")
+            } else {
+                String::new()
+            }
+        }
+        _ => String::new(),
+    }
 }
 
 #[cfg(test)]
@@ -501,8 +503,7 @@ mod tests {
     use crate::top::keys::Key;
     use crate::top::lists::flow_cell;
     use crate::top::reader::{
-        JobSource, ReadFailure, ReadRequest, ReadResult, ReadTarget, ReaderReply, Samples,
-        TextSource,
+        ReadFailure, ReadRequest, ReadResult, ReadTarget, ReaderReply, Samples, TextSource,
     };
     use crate::top::state::{KeyEffect, ServerView};
     use crate::top::{CommandConnectionArgs, TopOptions};
