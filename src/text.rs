@@ -188,12 +188,12 @@ pub(crate) fn failure_summary_line(message: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// A jid shortened for sentences: its first eight characters and `…`. Commands that can be
+/// A jid shortened for sentences: of more than 12 characters, the first eight and `…`. Commands that can be
 /// typed need the full jid.
 pub(crate) fn short_jid(jid: impl AsRef<[u8]>) -> String {
     let whole = sanitize_to_line(jid);
     match whole.char_indices().nth(8) {
-        Some((end, _)) if whole.chars().count() > 9 => format!("{}…", &whole[..end]),
+        Some((end, _)) if whole.chars().count() > 12 => format!("{}…", &whole[..end]),
         _ => whole,
     }
 }
@@ -429,5 +429,6 @@ mod tests {
     fn only_long_jids_are_shortened() {
         assert_eq!(short_jid("c41d77aa0e3b4f6c"), "c41d77aa…");
         assert_eq!(short_jid("nightly"), "nightly");
+        assert_eq!(short_jid("order-012345"), "order-012345");
     }
 }

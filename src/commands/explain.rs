@@ -22,7 +22,8 @@ use crate::session::Session;
 /// popped or promoted. In tsv, the job that a pop would get has a row `next`, after the reasons.
 ///
 /// No key says who pops a queue. `no_consumer` is concluded: a pop would get a job or extend an expired lock, no job of
-/// the queue is running, and no worker was seen since the job is ready, or that is more than a minute ago.
+/// the queue is running, and no worker was seen since the job is ready, or that is more than a minute ago. If jobs run
+/// but no worker was seen for two minutes, it is given as a reason that does not block.
 ///
 /// Examples: `qless explain 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
 /// · `qless explain --queue mail`

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{HelpGroup, Spec};
 use crate::args::shared::WatchFlag;
 use crate::args::value;
+use crate::command_line::CommandLine;
 use crate::core::api::overview::SnapshotRequest;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -47,5 +48,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.history.add_snapshot(&facts, now, interval);
     let mut overview = look::build_overview(facts, since, now);
     overview.last_minute = session.history.last_minute_rates();
+    let note = CommandLine::new("doctor")
+        .fill_sentence("no queue exists under this prefix: {} looks for others");
+    if let Some(note) = note.filter(|_| overview.totals.queues == 0) {
+        session.ui.note_to_people(&note);
+    }
     session.ui.show_and_exit_ok(&overview)
 }

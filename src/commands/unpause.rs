@@ -5,15 +5,21 @@ use std::collections::HashSet;
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{DryRunFlag, QueueTargets};
+use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
 use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::done::CommandResult;
+use crate::model::queue::Queue;
+use crate::model::recur::text::owed_text;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
 use crate::text::comma_list;
+
+/// Maximum number of recurring jobs whose missed runs are counted.
+const MAX_RECURRING_READ: u64 = 200;
 
 /// Resume paused queues
 ///
@@ -70,20 +76,49 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         if args.queues.queue_names_unless_all().is_none() {
             session.ui.note_to_people("no paused queues");
         }
-    } else if session
-        .ask_about_names_unless_dry_run(args.dry, AskWhen::IfProtected, "unpause", count, &queues)?
-        .is_some()
-    {
-        let (core, ui) = session.core_and_ui()?;
-        let ended = core.queues_including_unreadable(now, &queues)?;
-        core.unpause_queues(now, &queues)?;
-        let ended = ended.iter().map(|queue| {
-            let before = queue.pause_and_author_text(ui.render_options());
-            format!("{} (was {before})", queue.name)
-        });
-        let unpaused = format!("unpaused {}", comma_list(ended.collect::<Vec<String>>()));
-        ui.note_to_people(&unpaused);
+    } else {
+        let paused = session.core()?.queues_including_unreadable(now, &queues)?;
+        note_owed_runs(&paused, now, session)?;
+        let consent = session.ask_about_names_unless_dry_run(
+            args.dry,
+            AskWhen::IfProtected,
+            "unpause",
+            count,
+            &queues,
+        )?;
+        if consent.is_some() {
+            let (core, ui) = session.core_and_ui()?;
+            core.unpause_queues(now, &queues)?;
+            let ended = paused.iter().map(|queue| {
+                let before = queue.pause_and_author_text(ui.render_options());
+                format!("{} (was {before})", queue.name)
+            });
+            let unpaused = format!("unpaused {}", comma_list(ended.collect::<Vec<String>>()));
+            ui.note_to_people(&unpaused);
+        }
     }
     let done = CommandResult::new("unpause", queues, args.dry.dry_run);
     session.ui.show_and_exit_ok(&done)
+}
+
+/// Notes how many missed runs the recurring jobs of these queues owe: the first pops after the pause put them all.
+fn note_owed_runs(queues: &[Queue], now: Moment, session: &mut Session) -> Result<(), Error> {
+    let holding = queues.iter().filter(|queue| queue.recurring > 0);
+    let holding: Vec<(Name, u64)> = holding
+        .map(|queue| (queue.name.clone(), queue.recurring))
+        .collect();
+    if holding.is_empty() {
+        return Ok(());
+    }
+    let first = session
+        .core()?
+        .first_recurring(now, &holding, MAX_RECURRING_READ)?;
+    let active = first.templates.iter().filter(|job| !job.is_paused());
+    let owed: u64 = active.map(|job| job.owed_runs(now)).sum();
+    if let Some(owed) = owed_text(owed, session.ui.render_options()) {
+        session.ui.note(&format!(
+            "note: {owed} by recurring jobs: the next pops put them"
+        ));
+    }
+    Ok(())
 }

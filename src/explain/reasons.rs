@@ -10,6 +10,7 @@ use crate::model::job::{Job, Neighbor, State};
 use crate::model::lane;
 use crate::model::queue::RoundedSeconds;
 use crate::model::recur::Recurring;
+use crate::model::worker::SILENT_AFTER;
 use crate::name::Name;
 
 /// If the next job of a queue has been ready for more than this number of seconds, the reason is that no worker pops.
@@ -319,7 +320,8 @@ fn queue_broken_reason(queue: &Name, entry: Option<&Name>) -> DelayReason {
 }
 
 /// The reason that no worker pops from the queue; `None` unless the facts allow that conclusion. If a worker had
-/// popped, it would have got the next job, or extended an expired lock.
+/// popped, it would have got the next job, or extended an expired lock. While jobs of the queue run, their workers may be
+/// busy: then the reason is given only if all workers are silent, and as one that does not block.
 fn no_consumer_reason(facts: &PopFacts, now: Moment) -> Option<DelayReason> {
     let waited = now.since(facts.ready?);
     let not_seen_since_ready = facts.seen.is_none_or(|seen| now.since(seen) >= waited);
@@ -328,17 +330,25 @@ fn no_consumer_reason(facts: &PopFacts, now: Moment) -> Option<DelayReason> {
     } else {
         MAX_NEXT_WAIT_WITH_WORKERS
     };
-    if facts.held > 0 || waited < long {
+    let is_any_worker_alive = facts
+        .seen
+        .is_some_and(|seen| now.since(seen) <= SILENT_AFTER);
+    if waited < long || (facts.held > 0 && is_any_worker_alive) {
         return None;
     }
     let last = facts.seen.filter(|_| not_seen_since_ready);
     let evidence = ReasonEvidence {
         since: last.or(facts.ready),
         worker: facts.worker.clone().filter(|_| last.is_some()),
+        jobs: Some(facts.held).filter(|held| *held > 0),
         ..ReasonEvidence::default()
     };
     let fix = CommandLine::new("workers");
-    Some(DelayReason::new(ReasonCode::NoConsumer, evidence, fix))
+    let reason = DelayReason::new(ReasonCode::NoConsumer, evidence, fix);
+    Some(match facts.held {
+        0 => reason,
+        _ => reason.into_non_blocking(),
+    })
 }
 
 fn jobs_ahead_reason(job: &Job, facts: &PopFacts) -> DelayReason {

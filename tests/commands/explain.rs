@@ -624,6 +624,26 @@ fn stalled_jobs_that_no_worker_comes_for_have_no_consumer() {
     assert_eq!(all(1151.0).0, ["no_consumer blocking", "stalled delaying"]);
 }
 
+/// The lock is long, so nothing proves that its worker is gone. But no worker comes for the next job.
+#[test]
+fn a_held_lock_does_not_hide_that_all_workers_are_silent() {
+    let redis = Redis::start();
+    redis.ok(1000, "config set q-heartbeat 864000");
+    redis.ok(1000, "put q K --jid a");
+    redis.ok(1001, "put q K --jid b");
+    redis.ok(1002, "pop q --worker gone");
+    assert_eq!(codes(&redis, 1100.0, "b"), [""; 0]);
+    assert_eq!(codes(&redis, 1125.0, "b"), ["no_consumer delaying"]);
+    on_terminal(&redis, 1302.0, "explain b").shows(expect![[r#"
+            K in q is waiting and can run
+
+              · no worker has taken the next job yet  it has waited 5m 1s, 1 job runs  qless workers
+              ✓ newest held lock was granted          5m ago
+        "#]]);
+    redis.at(1300).run("pop other --worker alive").exits(4);
+    assert_eq!(codes(&redis, 1302.0, "b"), [""; 0]);
+}
+
 #[test]
 fn the_last_worker_stands_in_the_sentence_about_its_silence() {
     let redis = Redis::start();

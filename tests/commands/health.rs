@@ -192,3 +192,27 @@ fn quiet_health_prints_only_what_is_wrong() {
     let line = redis.ok(90_000, "health -q --max-waiting 100 --nagios");
     assert!(line.starts_with("QLESS OK - "), "{line}");
 }
+
+/// An entry without a job has no time: the next one decides.
+#[test]
+fn entries_without_jobs_hide_no_failures() {
+    let redis = Redis::start();
+    for n in 0..40 {
+        redis.ok(90_000 + n, &format!("put mail K --jid j{n}"));
+    }
+    redis.ok(90_100, "pop mail --count 40 --worker w");
+    for n in 0..40 {
+        redis.ok(
+            90_200 + n,
+            &format!("fail j{n} --worker w --group G --message m"),
+        );
+    }
+    let problem = |now: u32| redis.at(now).run("health").stdout();
+    let all = problem(90_300);
+    assert!(all.starts_with("✗ G: 40 jobs have failed"), "{all}");
+    redis.send(&["LPUSH", "ql:f:G", "ghost", "ghoul"]);
+    let found = problem(90_300);
+    assert!(found.starts_with("✗ G: 42 jobs have failed"), "{found}");
+    let old = problem(99_000);
+    assert!(!old.contains("✗ G"), "{old}");
+}

@@ -153,3 +153,24 @@ fn a_pause_names_each_pause_that_it_cuts_short_or_explains_otherwise() {
         40 $ qless pause images mail --for 10m --reason deploy
     "#]]);
 }
+
+#[test]
+fn the_end_of_a_pause_names_the_runs_that_its_recurring_jobs_owe() {
+    let redis = Redis::start();
+    redis.ok(100, "recur put mail Digest --every 1m --jid digest");
+    redis.ok(100, "recur put mail Other --every 1m --jid other");
+    redis.ok(100, "put images K");
+    redis.ok(110, "pause mail images");
+    redis.ok(120, "recur pause other");
+    redis.session(expect![[r#"
+        760 $ qless unpause mail images --dry-run
+        --- stderr
+        note: 12 runs owed by recurring jobs: the next pops put them
+        would unpause mail, images
+        760 $ qless unpause mail images
+        --- stderr
+        note: 12 runs owed by recurring jobs: the next pops put them
+        760 $ qless pop mail --count 100 -o jid | wc -l
+        12
+    "#]]);
+}

@@ -86,7 +86,7 @@ fn what_stops_jobs_until_somebody_acts_comes_first() {
         queues	3 known, 0 recurring jobs, 0 groups of failures
         today	2 popped, 1 completed, 0 failures
         lately	0 completed, over 5m
-        workers	3 known workers, 1 holds jobs, none has been seen for 13m
+        workers	3 known workers, 1 holds jobs, none of them has been seen for 13m
         oldest wait	export 13m 6s (e0): throttle s3 has no free slot
         oldest wait	mail 13m 5s (c2): behind other jobs in lane mail/customer
     "#]]);
@@ -452,4 +452,11 @@ fn the_wait_for_a_throttle_or_a_full_queue_names_who_holds_it() {
     ] {
         assert!(text.contains(wait), "{text}");
     }
+}
+
+#[test]
+fn a_person_is_told_that_nothing_is_under_this_prefix() {
+    let shown = Redis::start().on_terminal(90_000, "status");
+    let note = "no queue exists under this prefix: `qless doctor` looks for others\n";
+    assert!(shown.starts_with(note), "{shown}");
 }

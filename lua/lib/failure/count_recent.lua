@@ -4,13 +4,17 @@
 local call, pcall = redis.call, redis.pcall
 local decode = need('failure/decode')
 
--- When the job at an index of a failure list failed; 0 if that is unknown.
+-- When the job at an index of a failure list failed, or the next one if that is unknown, as of an entry without a job.
+-- 0 if it is unknown of 16 jobs.
 local function failed_at(key, index)
-  local jid = call('lrange', key, index, index)[1]
-  local failure = pcall('hget', Keys.job .. jid, 'failure')
-  if type(failure) ~= 'string' then return 0 end
-  local when = decode(failure).when
-  return type(when) == 'number' and when or 0
+  for at = index, index + 15 do
+    local jid = call('lrange', key, at, at)[1]
+    local failure = jid and pcall('hget', Keys.job .. jid, 'failure')
+    local when = type(failure) == 'string' and decode(failure).when
+    if type(when) == 'number' then return when end
+    if not jid then return 0 end
+  end
+  return 0
 end
 
 return function(key, size, since)

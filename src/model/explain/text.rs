@@ -371,6 +371,7 @@ impl DelayReason {
                 let last = worker.as_ref().map(|worker| format!("(last: {worker})"));
                 let facts: Vec<String> = [time, last].into_iter().flatten().collect();
                 parts.push(facts.join(" "));
+                parts.extend(jobs.map(|jobs| options.format_count(jobs, "job runs", "jobs run")));
             }
             ReasonCode::QueueBroken => {
                 let note = "pops of the reference core fail";

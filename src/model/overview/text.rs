@@ -99,7 +99,10 @@ impl View for Overview {
         let silence = last_seen.map(|seen| options.now.since(seen));
         let silence = silence.filter(|silence| *silence > SILENT_AFTER);
         let silence = match (silence, self.silent_workers.as_slice()) {
-            (Some(silence), _) => format!(", none has been seen for {}", format_duration(silence)),
+            (Some(silence), _) => format!(
+                ", none of them has been seen for {}",
+                format_duration(silence)
+            ),
             (None, []) => String::new(),
             (None, [worker]) => {
                 let silence = silence_text(worker.last_seen, options.now).unwrap_or_default();
