@@ -1,5 +1,5 @@
 -- Adds dependencies to a job in state `depends`, if it still has the given mark. Adds all of them, or none.
--- Takes: jid mark note dependency ...; an empty mark fits every job
+-- Takes: jid mark note dependency ...; an empty mark fits every job; with `dry` in place of the note, writes nothing
 -- Result: outcome, present mark, details. Outcomes: `done` (details: dependencies that are already complete),
 --   `missing_dependency` (the missing ones), `cycle` (its jids), `gone`, `state_changed`, `invalid` (why)
 -- Refuses: missing words, more than 500 dependencies
@@ -8,7 +8,8 @@ local Job = Fields('jid', 'state', 'queue', 'history')
 return function(argv, _, _, seconds)
   local jid, mark = argv[3], argv[4]
   if not jid or not mark then error('Guard(): jid or mark missing') end
-  local note = need('history/note')(seconds, argv[5])
+  local dry = argv[5] == 'dry'
+  local note = not dry and need('history/note')(seconds, argv[5])
   if not argv[6] then error('Guard(): no dependency') end
   if #argv - 5 > 500 then error('Guard(): more than 500 dependencies') end
   local names, seen = {}, {}
@@ -35,6 +36,7 @@ return function(argv, _, _, seconds)
   local invalid = key_fault('set', key .. Keys.dependencies, 'list', key .. Keys.history)
   for i = 1, #pending do invalid = invalid or key_fault('set', Keys.job .. pending[i] .. Keys.dependents) end
   if invalid then return outcome('invalid', current_mark, invalid) end
+  if dry then return outcome('done', '', complete) end
   need('dependency/link')(jid, pending)
   if note then
     if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end

@@ -108,7 +108,11 @@ fn show_dependencies_after_any_change(
     if args.writes() {
         change_dependencies(args, jid, &note, now, session)?;
     }
-    show_dependencies(jid, now, session)
+    let Some(mut dependencies) = session.core()?.dependencies_and_dependents(now, jid)? else {
+        return Err(not_found::missing_job_error(jid));
+    };
+    dependencies.dry_run = args.writes() && args.bulk.dry_run;
+    session.ui.show_and_exit_ok(&dependencies)
 }
 
 /// Removes all dependencies of many jobs.
@@ -193,14 +197,13 @@ fn change_dependencies(
         let refusal = edge.lane_wait_outcome(jid, job.queue.as_ref());
         return Err(refusal.to_error(ASKS));
     }
-    if args.bulk.dry_run {
-        return note_dry_run_unless_dependency_missing(args, jid, now, session);
-    }
     let off = args.off_all || !args.off.is_empty();
+    let dry_run = args.bulk.dry_run;
     if !args.on.is_empty() {
         // If a second call follows, send the note only with that call: a note changes the job's mark, and the second
         // call requires the mark that was read before the first call.
         let note = if off { &[] } else { note };
+        let note = Some(note).filter(|_| !dry_run);
         let core = session.core()?;
         let complete = match core.add_dependencies(now, &job, note, &args.on)? {
             GuardReply::Done(complete) => complete,
@@ -212,7 +215,12 @@ fn change_dependencies(
             ));
         }
     }
-    if !off {
+    if dry_run {
+        session
+            .ui
+            .note("would change the dependencies of the job; now they are:");
+    }
+    if dry_run || !off {
         return Ok(());
     }
     let jobs = std::slice::from_ref(&job);
@@ -235,34 +243,4 @@ fn refusal_error(job: &JobSnapshot, refusal: &GuardRefusal) -> Error {
         code => JobOutcome::refused(&job.jid, code, refusal.put_or_dependency_detail()),
     };
     outcome.to_error(ASKS)
-}
-
-/// Prints the note of a dry run. Refuses new dependencies that do not exist; a dry run finds no other errors.
-fn note_dry_run_unless_dependency_missing(
-    args: &Args,
-    jid: &Name,
-    now: Moment,
-    session: &mut Session,
-) -> Result<(), Error> {
-    let found = session.core()?.job_snapshots(now, &args.on)?;
-    for (on, found) in args.on.iter().zip(found) {
-        if found.is_none() {
-            let why = format!("`{on}` does not exist");
-            return Err(
-                JobOutcome::refused(jid, OutcomeCode::MissingDependency, why).to_error(ASKS),
-            );
-        }
-    }
-    session
-        .ui
-        .note("would change the dependencies of the job; now they are:");
-    Ok(())
-}
-
-/// Shows the dependencies and dependents of a job with their states.
-fn show_dependencies(jid: &Name, now: Moment, session: &mut Session) -> Result<Exit, Error> {
-    match session.core()?.dependencies_and_dependents(now, jid)? {
-        Some(dependencies) => session.ui.show(&dependencies).map(|()| Exit::Ok),
-        None => Err(not_found::missing_job_error(jid)),
-    }
 }

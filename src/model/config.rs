@@ -94,7 +94,7 @@ pub(crate) const GENERAL_OPTIONS: [OptionSpec; 14] = [
         default: "60",
         kind: OptionValueType::Seconds,
         meaning: "seconds a lock lasts between heartbeats",
-        zero: Some("a lock expires immediately"),
+        zero: None,
         used: true,
     },
     OptionSpec {
@@ -186,7 +186,7 @@ pub(crate) const QUEUE_OPTIONS: [OptionSpec; 3] = [
         default: "–",
         kind: OptionValueType::Seconds,
         meaning: "seconds a lock lasts between heartbeats in queue",
-        zero: Some("a lock expires immediately"),
+        zero: None,
         used: true,
     },
     OptionSpec {

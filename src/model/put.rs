@@ -30,9 +30,9 @@ pub(crate) struct PutOrExistingJob {
     pub queue: Option<Name>,
     /// The job's state now; a throttle without a free slot may hold it later
     pub state: Option<Name>,
-    /// False if the job existed and was not changed
+    /// False if the put made no job: the job existed and was left as it is, replaced or added to
     pub created: bool,
-    /// False if the job existed, or the put was a duplicate of another job: `--merge`, `--unique`, `--dup`
+    /// False if a job that is not complete answered the put: `--if-absent`, `--merge`, `--unique`, `--dup`
     pub new: bool,
     /// The job before it in its lane
     #[serde(skip_serializing_if = "Option::is_none")]

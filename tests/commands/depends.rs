@@ -286,3 +286,26 @@ fn the_dependency_of_a_lane_cannot_be_removed() {
         ["v2"]
     "#]]);
 }
+
+#[test]
+fn a_dry_run_refuses_what_the_run_refuses() {
+    let redis = waiting();
+    redis.ok(7, "put mail K --jid e --depends d");
+    let before = redis.dump();
+    redis.session(expect![[r#"
+        10 $ qless depends d --on e --dry-run
+        --- stderr
+        error: cannot change the dependencies of `d`: it would wait for itself: d → e → d
+        --- exit 5
+        10 $ qless depends d --on nope --dry-run
+        --- stderr
+        error: cannot change the dependencies of `d`: `nope` does not exist
+        --- exit 4
+        10 $ qless --read-only depends d --on b c --dry-run -o json | jq -c '[.dry_run, [.dependencies[].jid]]'
+        [true,["a"]]
+        --- stderr
+        note: `c` is complete already, not a dependency
+        would change the dependencies of the job; now they are:
+    "#]]);
+    assert!(redis.dump() == before);
+}

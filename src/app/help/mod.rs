@@ -273,7 +273,9 @@ carries them, and -o ndjson carries all ids. Other programs take a list as names
 
 Times are RFC 3339 in UTC. Durations are seconds, in keys that end in _s. Job data is the stored
 JSON. Bytes that are not JSON or not UTF-8 are in data_bytes, in base64; names that are not UTF-8
-are in jid_bytes, queue_bytes and so on. Errors are documents on stderr, too. With --watch, ndjson
+are in jid_bytes, queue_bytes and so on. The error that ends a command is a document on
+stderr, too, unless the result says it: jobs that a bulk command could not change, or for which `wait` waited
+in vain. With --watch, ndjson
 prints the whole document on a line each time, with its time in \"at\".
 
 If the context names several prefixes or servers as one, tables have a column PREFIX or MEMBER, and

@@ -8,7 +8,7 @@ mod worker;
 
 /// Remove queues or workers from the lists of known ones
 ///
-/// Jobs are not touched: a queue or worker that has jobs is refused.
+/// Jobs are not touched: a queue or worker that has jobs is refused, a queue unless `--force` is given.
 ///
 /// Examples: `qless forget queue old-import` · `qless forget worker build-7-4121`
 ///

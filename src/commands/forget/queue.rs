@@ -15,7 +15,7 @@ use crate::text::{backtick_list, comma_list};
 
 /// Remove queues from the list of known queues
 ///
-/// Only empty queues are removed, because commands no longer see the jobs of a queue that is not
+/// Only empty queues are removed, because commands that name no queue do not see the jobs of a queue that is not
 /// listed. The next put lists the queue again.
 ///
 /// Example: `qless forget queue old-import`

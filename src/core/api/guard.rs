@@ -331,11 +331,12 @@ impl Core {
     }
 
     /// Adds dependencies to a job: all of these, or none. The outcome names the dependencies that are complete already.
+    /// Without a note it is a dry run.
     pub fn add_dependencies(
         &mut self,
         now: Moment,
         job: &JobSnapshot,
-        note: &[u8],
+        note: Option<&[u8]>,
         dependencies: &[Name],
     ) -> Result<GuardReply<Vec<Name>>, Error> {
         let class = if job.mark.is_empty() {
@@ -343,8 +344,12 @@ impl Core {
         } else {
             RetryClass::Guarded
         };
-        let call = Call::new(calls::GUARD_DEPENDS.with_retry_class(class));
-        let call = call
+        let spec = match note {
+            Some(_) => calls::GUARD_DEPENDS.with_retry_class(class),
+            None => calls::GUARD_DEPENDS.as_dry_run(),
+        };
+        let note = note.unwrap_or(b"dry");
+        let call = Call::new(spec)
             .arg(&job.jid)
             .arg(&job.mark)
             .arg(note)

@@ -210,6 +210,7 @@ impl Core {
             queue: job.queue,
             dependencies: neighbors,
             dependents,
+            dry_run: false,
         }))
     }
 

@@ -425,6 +425,9 @@ pub struct DependenciesAndDependents {
     pub dependencies: Vec<Neighbor>,
     /// The jobs that depend on it
     pub dependents: Vec<Neighbor>,
+    /// True if nothing was changed
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
 }
 
 /// A job at the other end of an edge.

@@ -543,6 +543,7 @@ mod tests {
             queue: Some(bytes()),
             dependencies: vec![Neighbor::new(evil(), Some(hostile.clone()))],
             dependents: vec![Neighbor::new(bytes(), None)],
+            dry_run: false,
         };
         for options in [options(80), options(30), RenderOptions::pipe()] {
             for state in State::VARIANTS.iter().copied() {
