@@ -349,6 +349,12 @@ impl Selector {
                 ));
             }
         }
+        if !self.queues.is_empty() && self.states == [State::Complete] {
+            return Err(
+                Error::usage("no job matches both `--queue` and `--state complete`")
+                    .hint("a complete job is in no queue: select by `--klass`, `--tag` or `--key`"),
+            );
+        }
         match (self.older_than, self.newer_than) {
             (_, Some(Duration::ZERO)) => Err(Error::usage("`--newer-than 0` matches no job")
                 .hint("`--newer-than` expects more than 0")),

@@ -286,6 +286,10 @@ fn flags_that_exclude_each_other_are_refused() {
         error: no job matches both `--held-by` and `--state failed`
         hint: `--held-by` means running or stalled jobs, `--state failed` means failed jobs
     "#]]);
+    refused("jobs --queue mail --state complete").shows(expect![[r#"
+        error: no job matches both `--queue` and `--state complete`
+        hint: a complete job is in no queue: select by `--klass`, `--tag` or `--key`
+    "#]]);
     refused("jobs --older-than 2h --newer-than 1h").shows(expect![[r#"
         error: `--older-than` must be shorter than `--newer-than`
         hint: for jobs of 1 to 2 hours ago: `--older-than 1h --newer-than 2h`
