@@ -6,6 +6,9 @@ use crate::text;
 use crate::view::RenderOptions;
 use crate::view::table::{Cell, Column, Table};
 
+/// Maximum length of a text in the lines of a history, in columns: the time to align lines grows with its square.
+const MAX_TEXT_COLUMNS: usize = 1000;
+
 /// A history, and the index of one of its entries.
 type Step<'h> = (&'h [HistoryEntry], usize);
 
@@ -15,9 +18,11 @@ pub(crate) fn render_history(history: &[HistoryEntry], options: &RenderOptions) 
         Column::of_text("WHEN", |(history, at), options| {
             Cell::text_or_missing(history[*at].when.map(|when| options.format_timestamp(when)))
         }),
-        Column::of_text("WHAT", |(history, at), _| Cell::text(&history[*at].what)),
+        Column::of_text("WHAT", |(history, at), _| {
+            Cell::text(cut_long_text(&history[*at].what.to_string()))
+        }),
         Column::of_text("NOTE", |(history, at), _| {
-            Cell::text(note_text(&history[*at]))
+            Cell::text(cut_long_text(&note_text(&history[*at])))
         }),
         Column::of_text("DURATION", |(history, at), _| {
             Cell::text(wait_or_run_text(history, *at))
@@ -30,6 +35,10 @@ pub(crate) fn render_history(history: &[HistoryEntry], options: &RenderOptions) 
         history.len(),
         table.into_indented_text(options)
     )
+}
+
+fn cut_long_text(text: &str) -> String {
+    text::cut_with_ellipsis(text, MAX_TEXT_COLUMNS)
 }
 
 /// The note of an entry: in words for the core's own events, else as `key=value`.

@@ -280,3 +280,19 @@ fn the_error_names_the_first_of_many_missing_jobs() {
     ran.says("error: 1,030 jobs do not exist: `j0000`, `j0001`, ");
     ran.says("`j0019` and 1,010 more\n");
 }
+
+#[test]
+fn a_long_note_of_a_history_is_cut_and_says_so() {
+    let redis = Redis::start();
+    redis.ok(1, "put mail K --jid a");
+    let long = format!("a{}", "é".repeat(3_000_000));
+    redis.calls([(2.0, vec!["log", "a", &long])]);
+    let printed = redis.ok(3, "get a");
+    let line = printed.lines().last().unwrap();
+    assert!(line.contains(&format!("a{}…", "é".repeat(998))), "{line}");
+    let document = redis.json(3, "get a -o json");
+    assert_eq!(
+        document["history"][1]["what"].as_str().map(str::len),
+        Some(long.len())
+    );
+}

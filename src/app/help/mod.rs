@@ -252,7 +252,8 @@ complete jobs, lanes. --limit counts in the order of that index, which is the or
 const FORMATS: &str = "\
 -o table   for people: aligned, with headers and ages; in a pipe COLUMNS or 100 wide
 -o tsv     for programs: tab-separated, without headers, never cut, with full times; a line end is
-           \\n, a tab \\t, and a backslash \\\\, except in data, which is JSON
+           \\n, a tab \\t, and a backslash \\\\, except in data, which is JSON; only the texts in the
+           history of `get` are cut to 1,000 columns
 -o json    one document with \"kind\" and \"v\"; keys are only added, never removed
 -o ndjson  the elements of its \"items\", one per line; after the jobs of a change comes a line
            {\"summary\":…} with the totals
