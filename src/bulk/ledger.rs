@@ -176,6 +176,7 @@ impl Ledger {
             run_id: before.run_id.clone()?,
             flushes: before.flushes.unwrap_or(present.flushes),
             evicted: before.evicted.unwrap_or(present.evicted),
+            may_evict_jobs: false,
             histories: Vec::new(),
         };
         Some(before != *present)

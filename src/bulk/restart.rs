@@ -176,10 +176,8 @@ impl RestartWatch {
             return None;
         }
         let cause = begun.causes_of_loss(&present).find(|cause| match cause {
-            DataLossCause::Restarted => true,
             DataLossCause::Flushed => has_lost_jobs(core, first),
-            // Evictions count only under a policy that deletes jobs: other policies evict only keys with an expiry.
-            DataLossCause::Evicted => core.job_eviction_policy().is_some(),
+            DataLossCause::Restarted | DataLossCause::Evicted => true,
         })?;
         self.begun = Some(present);
         Some(cause)

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::core::api::epoch::{DataLossCause, LossFreeEpoch};
+use crate::core::api::epoch::LossFreeEpoch;
 use crate::core::api::event::{EventOrConnectionChange, EventStream};
 use crate::core::api::not_found;
 use crate::core::call::Core;
@@ -203,9 +203,7 @@ fn describe_server_data_loss(begun: &LossFreeEpoch, core: &mut Core) -> Option<S
     if begun.run_id != present.run_id && moved {
         return None;
     }
-    let mut causes = begun.causes_of_loss(&present);
-    let cause = causes
-        .find(|cause| *cause != DataLossCause::Evicted || core.job_eviction_policy().is_some())?;
+    let cause = begun.causes_of_loss(&present).next()?;
     Some(format!(
         "`{}` {}",
         core.address(),

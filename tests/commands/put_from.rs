@@ -983,6 +983,18 @@ fn jobs_that_the_server_evicts_are_reported_and_put_by_the_next_run() {
     assert_eq!(photos(&workspace.redis), each_once(2_000));
 }
 
+#[test]
+fn evictions_under_a_policy_that_was_set_in_the_middle_are_reported() {
+    let mut workspace = Workspace::new();
+    let (_, line) = journaled(&workspace, 2_000);
+    let ran = put_and_lose(&mut workspace, &line, |redis| {
+        redis.send(&["CONFIG", "SET", "maxmemory-policy", "allkeys-random"]);
+        leave_room(redis, 100_000);
+    });
+    ran.exits(3)
+        .says("evicted keys, because its memory was full");
+}
+
 /// Lets the server use this many more bytes.
 fn leave_room(redis: &Redis, bytes: u64) {
     let info: String = redis::from_redis_value(redis.send(&["INFO", "memory"])).unwrap();

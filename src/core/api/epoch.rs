@@ -42,6 +42,9 @@ pub(crate) struct LossFreeEpoch {
     /// versions lack this field.
     #[serde(default)]
     pub evicted: u64,
+    /// Whether its `maxmemory-policy` lets it delete jobs. The policy may change while a command runs.
+    #[serde(skip)]
+    pub may_evict_jobs: bool,
     /// The server's replication ids, the current one first: they name the history of changes that the server continues.
     #[serde(skip)]
     pub histories: Vec<String>,
@@ -62,7 +65,8 @@ impl LossFreeEpoch {
         self.histories.is_empty() || histories.any(|one| other.histories.contains(one))
     }
 
-    /// The events between this epoch and `present` by which the server may have lost jobs.
+    /// The events between this epoch and `present` by which the server may have lost jobs. Evictions count if the policy
+    /// at one of the two moments deletes jobs: other policies evict only keys with an expiry.
     pub(crate) fn causes_of_loss(
         &self,
         present: &LossFreeEpoch,
@@ -70,14 +74,17 @@ impl LossFreeEpoch {
         [
             (self.run_id != present.run_id, DataLossCause::Restarted),
             (present.flushes > self.flushes, DataLossCause::Flushed),
-            (present.evicted > self.evicted, DataLossCause::Evicted),
+            (
+                present.evicted > self.evicted && (self.may_evict_jobs || present.may_evict_jobs),
+                DataLossCause::Evicted,
+            ),
         ]
         .into_iter()
         .filter_map(|(happened, cause)| happened.then_some(cause))
     }
 
-    /// Reads an epoch from the sections `server`, `commandstats`, `stats` and `replication` of INFO. `None` without a
-    /// run id.
+    /// Reads an epoch from the sections `server`, `commandstats`, `stats`, `memory` and `replication` of INFO. `None`
+    /// without a run id.
     fn from_info(sections: &[String]) -> Option<LossFreeEpoch> {
         let lines = || sections.iter().flat_map(|section| section.lines());
         let run_id = lines().find_map(|line| line.strip_prefix("run_id:"))?;
@@ -103,6 +110,7 @@ impl LossFreeEpoch {
             run_id: run_id.trim().to_owned(),
             flushes: flushes.sum(),
             evicted: evicted.unwrap_or(0),
+            may_evict_jobs: lines().any(|line| line.starts_with("maxmemory_policy:allkeys-")),
         })
     }
 }
@@ -111,7 +119,7 @@ impl Core {
     /// The server's current loss-free epoch: its run id, and how often it was flushed and has evicted keys. `None` if
     /// the server does not report its run id, or the user may not run INFO.
     pub(crate) fn current_loss_free_epoch(&mut self) -> Result<Option<LossFreeEpoch>, Error> {
-        let sections = ["server", "commandstats", "stats", "replication"];
+        let sections = ["server", "commandstats", "stats", "memory", "replication"];
         let calls = sections.map(|section| Call::redis_read_command("INFO").arg(section));
         let mut sections = Vec::new();
         for section in self.call_all(self.now(), &calls) {
