@@ -114,7 +114,11 @@ impl ServerTarget {
             return Err(no_scheme.with_hint(format!("write `unix://{}`", mask_password(&path))));
         }
         // A scheme is required: a bare host could mean several kinds of address.
-        let Some((scheme, _)) = text.split_once(':') else {
+        let scheme = match text.split_once(':') {
+            Some((_, port)) if port.parse::<u16>().is_ok() => None,
+            parts => parts.map(|(scheme, _)| scheme),
+        };
+        let Some(scheme) = scheme else {
             return Err(no_scheme.with_hint("write `redis://HOST:6379`"));
         };
         if scheme == "local" {
@@ -558,6 +562,7 @@ mod tests {
         assert_eq!(hint("/run/a:b"), "write `unix:///run/a:b`");
         assert_eq!(hint("./r.sock"), "write `unix://$PWD/r.sock`");
         assert_eq!(hint("h"), "write `redis://HOST:6379`");
+        assert_eq!(hint("127.0.0.1:7711"), "write `redis://HOST:6379`");
     }
 
     #[test]
