@@ -269,7 +269,7 @@ fn the_cron_line_of_the_recipes_runs_all_jobs_silently() {
 fn the_cron_lines_of_the_recipes_print_nothing_while_all_is_well() {
     let lines = [
         "qless lag --older-than 5m",
-        "qless failed --older-than 10m",
+        "qless failed --older-than 10m --limit 20",
         "qless check --fail-on error -q || page-someone",
         "qless -q put --from night.ndjson --jid-from content --journal night.journal",
     ];
