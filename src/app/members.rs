@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use super::tree::Command;
+use super::Command;
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::command_line;
