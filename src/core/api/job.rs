@@ -6,7 +6,7 @@ use strum::IntoStaticStr;
 
 use super::legacy_history::entries_from_legacy;
 use crate::clock::moment::Moment;
-use crate::core::call::jobs_per_reply::JobsPerReply;
+use crate::core::call::reply::JobsPerReply;
 use crate::core::call::reply::{self, Bytes};
 use crate::core::call::{Call, Core, Value, calls};
 use crate::error::{Cause, Error};

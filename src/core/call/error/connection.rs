@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::tls::tls_failed;
 use crate::address::{Address, Node, ServerTarget};
-use crate::core::call::fault::Fault;
+use crate::core::call::connect::Fault;
 use crate::core::call::local;
 use crate::error::{Cause, Error, Kind};
 use crate::text::Sanitized;

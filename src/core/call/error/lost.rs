@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::connection::{no_reply_sentence, not_connected, timed_out};
 use crate::address::ServerTarget;
-use crate::core::call::fault::Fault;
-use crate::core::call::request::Call;
+use crate::core::call::Call;
+use crate::core::call::connect::Fault;
 use crate::error::{Error, Kind};
 
 /// The error for a call whose reply was lost. Unless the call only reads, the error says that the change may or may not

@@ -7,7 +7,7 @@ use super::topology::{
 };
 use super::{ServerError, server_error};
 use crate::address::{Address, ServerTarget};
-use crate::core::call::request::Call;
+use crate::core::call::Call;
 use crate::core::call::rights;
 use crate::core::script::{Script, with_hash_tag};
 use crate::error::{Cause, EffectOnData, Error, Kind};
