@@ -3,12 +3,14 @@
 use serde::Deserialize;
 
 use super::guard::GuardReply;
+use super::reconcile::whole_second;
 use crate::clock::moment::Moment;
 use crate::core::call::calls::{CallSpec, RetryClass, SubjectArgs};
 use crate::core::call::connect::PackedWords;
 use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
 use crate::json::quote::quote_string;
+use crate::model::bulk::OutcomeCode;
 use crate::name::Name;
 
 /// How a put treats a job that exists already and a dependency that does not exist, and what it reports.
@@ -118,6 +120,19 @@ impl ThrottleMaximaJson {
     }
 }
 
+impl GuardReply<PutResult> {
+    /// Whether a put was refused because the job exists and is not older than `put_at`, so that an earlier attempt has
+    /// put it. The job's first history entry gives its age; with `by_newest_put`, the entry of its newest put does.
+    pub(crate) fn is_existing_since(&self, put_at: Moment, by_newest_put: bool) -> bool {
+        let GuardReply::Refused(refusal) = self else {
+            return false;
+        };
+        let since = refusal.detail_moment(usize::from(by_newest_put));
+        refusal.code == OutcomeCode::Exists
+            && since.is_some_and(|since| whole_second(since) >= whole_second(put_at))
+    }
+}
+
 impl Core {
     /// Makes a call that puts one job, which has the id `jid`. Errors name the job.
     pub(crate) fn put_one(
@@ -166,5 +181,32 @@ impl Core {
             Ok(outcomes)
         });
         results.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::guard::GuardRefusal;
+    use super::*;
+
+    #[test]
+    fn an_existing_job_that_is_not_older_than_the_put_was_put() {
+        let now: Moment = "1000.7".parse().unwrap();
+        for (first, newest, by_newest_put, is_put) in [
+            (Some("1000"), Some("1000"), false, true),
+            (Some("1001"), Some("1001"), false, true),
+            (Some("999"), Some("1000"), false, false),
+            (Some("999"), Some("1000"), true, true),
+            (None, None, false, false),
+            (None, None, true, false),
+        ] {
+            let put = GuardReply::Refused(GuardRefusal {
+                code: OutcomeCode::Exists,
+                mark: Vec::new(),
+                detail: [first, newest].map(|when| when.map(Name::from)).into(),
+            });
+            let found = put.is_existing_since(now, by_newest_put);
+            assert_eq!(found, is_put, "{first:?} {newest:?} {by_newest_put}");
+        }
     }
 }
