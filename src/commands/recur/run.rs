@@ -6,7 +6,7 @@ use super::require_recurring;
 use crate::args::format::Format;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
-use crate::commands::put::one::{put_or_duplicated_job, show_put};
+use crate::commands::put::{put_or_duplicated_job, show_put};
 use crate::core::api::guard::GuardReply;
 use crate::core::api::put::PutPolicy;
 use crate::error::Error;
