@@ -576,7 +576,7 @@ impl Ui {
             .output_thread()
             .is_some_and(|thread| thread.wait_until_written(patience))
         {
-            self.stdout.remove_output_thread();
+            self.stdout.return_to_stdout();
         }
     }
 

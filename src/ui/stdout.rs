@@ -25,9 +25,11 @@ enum Destination {
     /// Output is buffered until it no longer fits on the screen. Then the pager starts.
     Buffered(Pager, Vec<u8>),
     Pager(Pager, RunningPager),
-    Frame(Vec<u8>),
-    /// Results are collected, and notes are dropped.
-    Document(Vec<u8>),
+    /// Results are collected, with the notes or without.
+    Frame {
+        bytes: Vec<u8>,
+        with_notes: bool,
+    },
     /// Output is buffered until a flush sends it to the thread.
     OutputThread(OutputThread, Vec<u8>),
     /// All output is sent to the command as a whole, which joins it with that of the other members.
@@ -47,29 +49,21 @@ impl ResultWriter {
         self.to = Destination::Buffered(pager, Vec::new());
     }
 
-    /// From now on, collects results and notes in a frame.
-    pub(crate) fn begin_collecting_frame(&mut self) {
-        self.to = Destination::Frame(Vec::new());
-    }
-
-    /// From now on, collects the results of a command, with its notes or without.
-    pub(crate) fn begin_capture(&mut self, with_notes: bool) {
-        self.to = if with_notes {
-            Destination::Frame(Vec::new())
-        } else {
-            Destination::Document(Vec::new())
-        };
+    /// From now on, collects results in a frame, with the notes or without.
+    pub(crate) fn begin_frame(&mut self, with_notes: bool) {
+        let bytes = Vec::new();
+        self.to = Destination::Frame { bytes, with_notes };
     }
 
     /// Takes the output collected in the frame.
     pub(crate) fn take_frame(&mut self) -> Vec<u8> {
         match &mut self.to {
-            Destination::Frame(bytes) | Destination::Document(bytes) => std::mem::take(bytes),
+            Destination::Frame { bytes, .. } => std::mem::take(bytes),
             _ => Vec::new(),
         }
     }
 
-    /// Writes to stdout again.
+    /// Writes to stdout again, also if a thread wrote until now.
     pub(crate) fn return_to_stdout(&mut self) {
         self.to = Destination::Stdout;
     }
@@ -92,35 +86,30 @@ impl ResultWriter {
         }
     }
 
-    /// Takes the writing back from the thread.
-    pub(crate) fn remove_output_thread(&mut self) {
-        self.to = Destination::Stdout;
-    }
-
-    /// Writes a note to stderr after the results before it. A frame gets the note itself; a document drops it.
-    /// Ignores a failure, because nothing could report it.
+    /// Writes a note to stderr after the results before it. A frame gets the note itself, or drops it. Ignores a
+    /// failure, because nothing could report it.
     pub(crate) fn write_note(&mut self, note: &[u8]) {
         match &mut self.to {
-            Destination::Frame(bytes) => return bytes.extend_from_slice(note),
-            Destination::Document(_) => return,
-            _ => {}
-        }
-        if let Destination::Members(sender) = &self.to {
-            return sender.send(MemberMessage::Note(note.to_vec()));
-        }
-        _ = self.flush_and_wait_for_pager();
-        match &self.to {
-            Destination::OutputThread(thread, _) => thread.queue_stderr(note.to_vec()),
-            _ => _ = io::stderr().write_all(note),
+            Destination::Frame { bytes, with_notes } => {
+                if *with_notes {
+                    bytes.extend_from_slice(note);
+                }
+            }
+            Destination::Members(sender) => sender.send(MemberMessage::Note(note.to_vec())),
+            _ => {
+                _ = self.flush_and_wait_for_pager();
+                match &self.to {
+                    Destination::OutputThread(thread, _) => thread.queue_stderr(note.to_vec()),
+                    _ => _ = io::stderr().write_all(note),
+                }
+            }
         }
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.to {
             Destination::Stdout => self.stdout.write_all(bytes),
-            Destination::Frame(buffer)
-            | Destination::Document(buffer)
-            | Destination::OutputThread(_, buffer) => {
+            Destination::Frame { bytes: buffer, .. } | Destination::OutputThread(_, buffer) => {
                 buffer.extend_from_slice(bytes);
                 Ok(())
             }
@@ -159,30 +148,25 @@ impl ResultWriter {
 
     /// Flushes the output. If a pager is running, waits until the user has quit it.
     pub(crate) fn flush_and_wait_for_pager(&mut self) -> io::Result<()> {
-        match std::mem::replace(&mut self.to, Destination::Stdout) {
-            Destination::Stdout => {}
-            Destination::Frame(buffer) => self.to = Destination::Frame(buffer),
-            Destination::Document(buffer) => self.to = Destination::Document(buffer),
+        match &mut self.to {
+            Destination::Stdout | Destination::Frame { .. } => {}
             Destination::Members(sender) => {
                 let (written, flushed) = channel();
                 sender.send(MemberMessage::Flush(written));
                 // The command as a whole drops its sender after the flush, which ends `recv`. It never sends a
                 // message.
                 _ = flushed.recv();
-                self.to = Destination::Members(sender);
             }
             Destination::OutputThread(thread, buffer) => {
-                thread.queue_stdout(buffer);
-                self.set_output_thread(thread);
+                thread.queue_stdout(std::mem::take(buffer));
                 return Ok(());
             }
-            Destination::Buffered(pager, buffer) => {
-                self.stdout.write_all(&buffer)?;
-                self.set_pager(pager);
-            }
-            Destination::Pager(pager, running) => {
-                running.wait_for_quit();
-                self.set_pager(pager);
+            Destination::Buffered(_, buffer) => self.stdout.write_all(&std::mem::take(buffer))?,
+            Destination::Pager(pager, _) => {
+                let buffered = Destination::Buffered(pager.clone(), Vec::new());
+                if let Destination::Pager(_, running) = std::mem::replace(&mut self.to, buffered) {
+                    running.wait_for_quit();
+                }
             }
         }
         self.stdout.flush()
