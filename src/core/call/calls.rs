@@ -297,12 +297,10 @@ const fn write_spec(
     verb: &'static str,
     doing: &'static str,
 ) -> CallSpec {
-    let wording = ErrorWording { verb, doing };
     CallSpec {
         class,
         may_write: true,
-        wording,
-        ..CallSpec::for_read(name)
+        ..CallSpec::for_read(name).with_wording(verb, doing)
     }
 }
 
