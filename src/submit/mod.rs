@@ -224,14 +224,8 @@ pub(crate) fn submit_file(
         calls: if flags.fail_fast { 1 } else { CALLS },
         now: begun,
     };
-    let mut tally = PutTally::new(
-        &session.ui,
-        jobs,
-        dry_run,
-        sorted.is_some(),
-        session.clock().start_stopwatch(),
-    );
-    tally.keep_jids_if(options.keep_jids);
+    let stopwatch = session.clock().start_stopwatch();
+    let tally = PutTally::new(&session.ui, options, jobs, sorted.is_some(), stopwatch);
     let (to, rounds) = sync_channel(ROUNDS_PACKED_AHEAD);
     thread::scope(|scope| {
         let (file, sorted, state) = (&file, sorted.as_deref(), state.as_ref());

@@ -129,10 +129,14 @@ impl PutRound {
         self.byte_len += batch.words.byte_len() - before;
         batch.links += job.link_count();
         self.jobs += 1;
+        let queue = match batch.jobs.last() {
+            Some(last) if last.queue.as_bytes() == job.queue() => last.queue.clone(),
+            _ => job.queue().into(),
+        };
         batch.jobs.push(SentJob {
             line,
             jid: jid.into(),
-            queue: job.queue().into(),
+            queue,
             sum: None,
             since: None,
         });

@@ -13,7 +13,7 @@ use crate::name::Name;
 use crate::ui::Ui;
 use crate::view::json;
 
-use super::SubmitResult;
+use super::{SubmitOptions, SubmitResult};
 
 /// Counts the outcomes of the lines and writes them.
 pub(super) struct PutTally {
@@ -39,11 +39,12 @@ pub(super) struct PutTally {
 impl PutTally {
     pub(super) fn new(
         ui: &Ui,
+        options: &SubmitOptions,
         matched: usize,
-        dry_run: bool,
         are_lines_reordered: bool,
         stopwatch: Stopwatch,
     ) -> PutTally {
+        let dry_run = options.policy.dry_run;
         PutTally {
             doc: BulkReport {
                 sum: BulkTotals::new("put", dry_run, matched).in_context(ui.context_name()),
@@ -58,14 +59,9 @@ impl PutTally {
             stopwatch,
             all: dry_run || ui.is_verbose(),
             unwritten_jids: are_lines_reordered.then(Vec::new),
-            jids_for_caller: None,
+            jids_for_caller: options.keep_jids.then(Vec::new),
             planned: 0,
         }
-    }
-
-    /// Keeps the jids of the jobs that were put, or that existed already, if the caller wants them.
-    pub(super) fn keep_jids_if(&mut self, are_wanted: bool) {
-        self.jids_for_caller = are_wanted.then(Vec::new);
     }
 
     /// Counts the outcome of a line. Writes it immediately if the output format lists each line.
