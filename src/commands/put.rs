@@ -15,8 +15,7 @@ use crate::args::value;
 use crate::bulk::maxima::ThrottleMaximaToSet;
 use crate::bulk::new_queues;
 use crate::clock::moment::Moment;
-use crate::core::api::guard::{GuardRefusal, GuardReply};
-use crate::core::api::put::{PutPolicy, PutResult};
+use crate::core::api::guard::{GuardRefusal, GuardReply, PutPolicy, PutResult};
 use crate::core::api::queue::CHECK;
 use crate::error::{Cause, Error, Kind};
 use crate::exit::Exit;
@@ -387,12 +386,10 @@ fn put_one(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let maxima = ThrottleMaximaToSet::read_changes(&args.coordinated.throttles, now, session)?;
     // Subscribe before the put, so that the wait misses no event of the job.
-    let waiter = match args.wait_options(now).filter(|_| !args.dry_run) {
-        Some(options) => Some(SubscribedWait::subscribe_and_handle_signals(
-            options, session,
-        )?),
-        None => None,
-    };
+    let awaited = args.wait_options(now).filter(|_| !args.dry_run);
+    let waiter = awaited
+        .map(|options| SubscribedWait::subscribe_and_handle_signals(options, session))
+        .transpose()?;
     if !args.dry_run {
         maxima.confirm_if_protected(session)?;
     }
