@@ -143,13 +143,7 @@ fn report_not_run(stop: NotRun, args: &[OsString]) -> Exit {
             if !args.iter().any(|arg| arg == "--no-pager") {
                 ui.page_long_output();
             }
-            match ui
-                .print_text(&text)
-                .and_then(|()| ui.flush_stdout_and_wait_for_pager())
-            {
-                Ok(()) => Exit::Ok,
-                Err(error) => ui.report_error(&error),
-            }
+            print_and_flush(&text, Exit::Ok, &mut ui)
         }
         NotRun::NoCommand(text) => {
             ui.write_stderr(&text);
@@ -167,10 +161,13 @@ fn report_error(error: &Error, args: &[OsString], ui: &mut Ui) -> Exit {
         return ui.report_error(with_hint.as_ref().unwrap_or(error));
     }
     let (line, exit) = health::nagios_failure(error);
-    match ui
-        .print_text(&line)
-        .and_then(|()| ui.flush_stdout_and_wait_for_pager())
-    {
+    print_and_flush(&line, exit, ui)
+}
+
+/// Writes text to stdout. The result is `exit`, or the exit code of a failed write.
+fn print_and_flush(text: &str, exit: Exit, ui: &mut Ui) -> Exit {
+    let printed = ui.print_text(text);
+    match printed.and_then(|()| ui.flush_stdout_and_wait_for_pager()) {
         Ok(()) => exit,
         Err(error) => ui.report_error(&error),
     }
