@@ -1,4 +1,4 @@
-//! Reading the core's replies.
+//! Reading the replies of the core and of the server, and the number of jobs for which a reply is not too long.
 
 use std::fmt;
 use std::fmt::Display;
