@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use super::tree::Command;
+use super::Command;
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::command_line;
@@ -33,7 +33,8 @@ use crate::ui::Ui;
 use crate::ui::member::{
     MemberMessage, MemberQuestion, MemberSender, MemberStreams, label_with_member,
 };
-use crate::view::joined::{MemberOutputs, ViewOutput, with_first_field};
+use crate::view::ViewOutput;
+use crate::view::joined::{MemberOutputs, with_first_field};
 use crate::work;
 use crate::work::parent_death::terminate_when_parent_dies;
 

@@ -9,8 +9,7 @@ use clap::{Arg, ArgMatches, Args, FromArgMatches, Subcommand};
 
 use super::completion::cursor;
 use super::help;
-use super::tree::Command;
-use super::{suggestion, tree, usage};
+use super::{Command, canonical_command_name, commands_named, listed_commands, suggestion, usage};
 use crate::args::globals::{CommandLineText, Globals};
 use crate::args::{plain, shared};
 use crate::command_line::CommandLine;
@@ -184,9 +183,9 @@ pub fn clap_tree() -> clap::Command {
 
 /// The tree with only the commands that a command line names; the whole tree if it names none.
 fn unbuilt_tree_of_named_commands(args: &[OsString]) -> clap::Command {
-    let named = tree::commands_named(|name| {
+    let named = commands_named(|name| {
         let mut args = args.iter().filter_map(|arg| arg.to_str());
-        args.any(|arg| tree::canonical_command_name(arg) == name)
+        args.any(|arg| canonical_command_name(arg) == name)
     });
     if named.is_empty() {
         help::layout::lay_out_root_help(clap_tree())
@@ -237,7 +236,7 @@ fn unknown_command_error(error: &clap::Error, args: &[OsString]) -> Option<Error
         return None;
     };
     let mut before = args.iter().skip(1).take_while(|arg| *arg != word.as_str());
-    let is_command = |arg: &OsString| tree::listed_commands().any(|command| *arg == *command.name);
+    let is_command = |arg: &OsString| listed_commands().any(|command| *arg == *command.name);
     if before.any(is_command) {
         let tree = built_tree_of_named_commands(args);
         let names = cursor::named_command(&tree, args).get_subcommands();

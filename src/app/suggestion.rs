@@ -1,6 +1,6 @@
 //! The command to suggest in place of one that does not exist.
 
-use super::tree::{self, ListedCommand};
+use super::{ListedCommand, listed_commands};
 use crate::commands::HelpGroup;
 use crate::text;
 
@@ -25,7 +25,7 @@ const WORDS: [(&[&str], &[&str]); 14] = [
 
 /// The hint for a word that is neither a command nor one of `topics`.
 pub(super) fn suggest_command(given: &str, topics: &[&str]) -> Option<String> {
-    let mut all: Vec<_> = tree::listed_commands().collect();
+    let mut all: Vec<_> = listed_commands().collect();
     let topics = topics.iter().map(|topic| ListedCommand {
         name: (*topic).to_owned(),
         group: HelpGroup::Operate,
@@ -91,9 +91,7 @@ mod tests {
 
     #[test]
     fn a_word_of_another_tool_is_no_typo() {
-        let names: Vec<String> = tree::listed_commands()
-            .map(|command| command.name)
-            .collect();
+        let names: Vec<String> = listed_commands().map(|command| command.name).collect();
         for (words, means) in WORDS {
             for word in words {
                 assert!(!names.contains(&(*word).to_owned()), "{word} is a command");

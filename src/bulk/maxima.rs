@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::args::coordination::ThrottleArg;
 use crate::clock::moment::Moment;
-use crate::core::api::put::ThrottleMaximaJson;
+use crate::core::api::guard::ThrottleMaximaJson;
 use crate::error::Error;
 use crate::model::throttle::{Throttle, describe_maximum};
 use crate::name::Name;

@@ -43,15 +43,13 @@ pub(crate) fn swapped_arguments_note(
         return Ok(None);
     }
     let names = [queue.clone(), klass.clone()];
-    let found = session.core()?.queues(now, &names)?;
-    let exist: Vec<bool> = found.iter().map(Queue::exists).collect();
-    let meant = CommandLine::new("put")
-        .with_name_argument(klass)
-        .with_name_argument(queue);
-    Ok(match exist.as_slice() {
-        [false, true] => meant.fill_sentence(&format!(
-            "the queue comes before the class, and `{klass}` is a queue: did you mean {{}}?"
-        )),
+    Ok(match session.core()?.queues(now, &names)?.as_slice() {
+        [given, swapped] if !given.exists() && swapped.exists() => CommandLine::new("put")
+            .with_name_argument(klass)
+            .with_name_argument(queue)
+            .fill_sentence(&format!(
+                "the queue comes before the class, and `{klass}` is a queue: did you mean {{}}?"
+            )),
         _ => None,
     })
 }
@@ -74,10 +72,7 @@ pub(crate) fn describe_or_refuse_new_queues(
     now: Moment,
     session: &mut Session,
 ) -> Result<Vec<String>, Error> {
-    if !are_new_queues_checked(flag, is_plan_shown, session) {
-        return Ok(Vec::new());
-    }
-    if queues.is_empty() {
+    if queues.is_empty() || !are_new_queues_checked(flag, is_plan_shown, session) {
         return Ok(Vec::new());
     }
     let are_notes_read = session.ui.are_notes_read(is_plan_shown);
@@ -95,8 +90,7 @@ pub(crate) fn describe_or_refuse_new_queues(
             ));
         }
     }
-    let missing = queues.into_iter().filter(|queue| !queue.exists());
-    let new: Vec<Name> = missing.map(|queue| queue.name).collect();
+    let new = names_of_missing(queues);
     let Some(first) = new.first() else {
         return Ok(lines);
     };
@@ -126,11 +120,7 @@ pub(crate) fn note_misspelled_queues(
         return Ok(());
     }
     let core = session.core()?;
-    let found = core.queues(now, queues)?.into_iter();
-    let new: Vec<Name> = found
-        .filter(|queue| !queue.exists())
-        .map(|queue| queue.name)
-        .collect();
+    let new = names_of_missing(core.queues(now, queues)?);
     if new.is_empty() {
         return Ok(());
     }
@@ -141,6 +131,11 @@ pub(crate) fn note_misspelled_queues(
         }
     }
     Ok(())
+}
+
+fn names_of_missing(queues: Vec<Queue>) -> Vec<Name> {
+    let missing = queues.into_iter().filter(|queue| !queue.exists());
+    missing.map(|queue| queue.name).collect()
 }
 
 /// That a queue is new, and which one it resembles; `None` if it resembles none.

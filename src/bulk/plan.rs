@@ -12,7 +12,7 @@ use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, JobTargets, RequireExistingQueueFlag, Selector};
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
-use crate::core::api::guard::JOBS_PER_READ;
+use crate::core::api::job::JOBS_PER_READ;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::input::jids;

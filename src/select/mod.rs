@@ -8,9 +8,8 @@ use std::collections::{HashSet, VecDeque};
 
 use crate::args::shared::Selector;
 use crate::clock::moment::Moment;
-use crate::core::api::guard::JOBS_PER_READ;
 use crate::core::api::index::Index;
-use crate::core::api::job::JobFields;
+use crate::core::api::job::{JOBS_PER_READ, JobFields};
 use crate::core::api::not_found;
 use crate::core::api::queue;
 use crate::core::call::Core;

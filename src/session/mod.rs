@@ -380,7 +380,7 @@ impl Session {
     pub(crate) fn take_or_open_core(&mut self) -> Result<Core, Error> {
         match self.core.take() {
             Some(core) => Ok(core),
-            None => self.open_core(),
+            None => self.open_core_within(Duration::MAX),
         }
     }
 
@@ -390,10 +390,6 @@ impl Session {
             self.core = Some(self.open_core_within(limit)?);
         }
         Ok(())
-    }
-
-    fn open_core(&mut self) -> Result<Core, Error> {
-        self.open_core_within(Duration::MAX)
     }
 
     /// Connects within `limit`, and warns of dangers: a prefix without hash tag in a cluster, a replica without its
@@ -434,7 +430,7 @@ impl Session {
 
     pub(crate) fn core_and_ui(&mut self) -> Result<(&mut Core, &mut Ui), Error> {
         if self.core.is_none() {
-            self.core = Some(self.open_core()?);
+            self.core = Some(self.open_core_within(Duration::MAX)?);
         }
         match &mut self.core {
             Some(core) => Ok((core, &mut self.ui)),

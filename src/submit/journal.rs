@@ -17,21 +17,20 @@
 
 use std::collections::HashMap;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
+use super::SubmitFlags;
 use super::jid::append_hex;
-use super::round::PutRound;
-use super::tally::LineOutcome;
+use super::round::{PutRound, SentJob};
 use crate::bulk::ledger::{Ledger, LedgerHead};
 use crate::clock::moment::Moment;
 use crate::core::api::epoch::LossFreeEpoch;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::json::quote::quote_string;
-use crate::model::bulk::ItemResult;
+use crate::model::bulk::{ItemResult, JobOutcome};
 use crate::name::Name;
 use crate::session::Session;
 use crate::view::json;
@@ -67,25 +66,6 @@ pub(super) struct LineSentButNotDone {
     /// When an earlier run sent the line without seeing a reply. `None` if the core refused the line, or the server
     /// lost its job.
     pub since: Option<Moment>,
-}
-
-/// The path of the file that records the lines, and the form in which the file records their outcomes.
-#[derive(Clone, Debug)]
-pub(crate) enum JournalOrReportPath {
-    /// `--journal`: ranges of line numbers.
-    Journal(PathBuf),
-    /// `--report`: the outcome of each line.
-    Report(PathBuf),
-}
-
-impl JournalOrReportPath {
-    /// The kind of ledger, and its path.
-    fn kind_and_path(&self) -> (&'static str, &Path) {
-        match self {
-            JournalOrReportPath::Journal(path) => ("journal", path),
-            JournalOrReportPath::Report(path) => ("report", path),
-        }
-    }
 }
 
 /// The journal or the report of this run.
@@ -308,14 +288,19 @@ fn word_index_and_bit_mask(line: u64) -> (usize, u64) {
 }
 
 impl Journal {
-    /// Opens the file, and reads the state that earlier runs for this input left in it.
-    pub(super) fn open(
-        file: &JournalOrReportPath,
+    /// Opens the file of `--journal` or `--report`, and reads the state that earlier runs for this input left in it.
+    /// `None` if neither flag is given.
+    pub(super) fn open_if_given(
+        flags: &SubmitFlags,
         session: &Session,
         dry_run: bool,
         line_hashes: &[u64],
-    ) -> Result<(Journal, JournalState), Error> {
-        let (kind, path) = file.kind_and_path();
+    ) -> Result<Option<(Journal, JournalState)>, Error> {
+        let (kind, path) = match (&flags.journal, &flags.report) {
+            (Some(path), _) => ("journal", path),
+            (None, Some(path)) => ("report", path),
+            (None, None) => return Ok(None),
+        };
         let head = LedgerHead::new(kind, session)?;
         let mut notes = JournalState::default();
         let ledger = Ledger::open(&session.member_file_path(path), head, dry_run, |record| {
@@ -323,10 +308,10 @@ impl Journal {
         })?;
         let journal = Journal {
             ledger,
-            has_outcomes: matches!(file, JournalOrReportPath::Report(_)),
+            has_outcomes: kind == "report",
             replies: UnwrittenOutcomes::default(),
         };
-        Ok((journal, notes))
+        Ok(Some((journal, notes)))
     }
 
     /// Looks up the jobs of the done lines, if the server restarted, was flushed or evicted keys since it
@@ -392,33 +377,32 @@ impl Journal {
             _ = write!(line, "{{\"line\":{},\"sha256\":\"", job.line);
             append_hex(sum, &mut line);
             line.extend(b"\",\"jid\":");
-            line.extend(quote_string(round.jid(job)));
+            line.extend(quote_string(job.jid.as_bytes()));
             _ = write!(line, ",\"at\":{now}}}");
             self.ledger.add_line(&line);
         }
         self.ledger.flush()
     }
 
-    /// Adds the outcome of a line that was sent with `sent_jid`.
+    /// Adds the outcome of a line.
     pub(super) fn add_outcome(
         &mut self,
-        sent_jid: &[u8],
-        outcome: &LineOutcome,
+        sent: &SentJob,
+        outcome: &JobOutcome,
     ) -> Result<(), Error> {
         if self.has_outcomes {
-            let item = outcome.to_job_outcome();
             self.ledger
-                .add_line(&json::compact_line(&item).map_err(Error::internal)?);
+                .add_line(&json::compact_line(outcome).map_err(Error::internal)?);
             return Ok(());
         }
         let replies = &mut self.replies;
         match outcome.result {
-            ItemResult::Failed => replies.failed.push(outcome.line),
-            _ => replies.done.push(outcome.line),
+            ItemResult::Failed => replies.failed.push(sent.line),
+            _ => replies.done.push(sent.line),
         }
-        if outcome.jid != sent_jid {
-            let jid = Name::from(outcome.jid).lossless_text().into_owned();
-            replies.existing.push((outcome.line, jid));
+        if outcome.jid != sent.jid {
+            let jid = outcome.jid.lossless_text().into_owned();
+            replies.existing.push((sent.line, jid));
         }
         Ok(())
     }

@@ -1,36 +1,33 @@
 //! Submitting many jobs: `put --from` and `import`.
 //!
-//! Each job is a [`NewJob`](crate::input::line::NewJob), which packs itself into a call. [`round`] has the
-//! calls of one round trip, [`order`] the order of jobs that depend on each other.
-//!
 //! `put --from`: [`check`] validates every line before the first is sent. If jobs depend on jobs of later
-//! lines, [`line_order`] sorts them. Then the lines are read again, packed into rounds ([`pack`]), sent
+//! lines, [`order`] sorts them. Then the lines are read again, packed into rounds ([`round`]), sent
 //! ([`RoundSender`]) and reported ([`tally`]). A journal ([`journal`]) records what was sent and which replies
 //! came. A dry run makes the same calls, each of which tells what it would do.
 //!
 //! [`import`] puts the jobs of an export, whose plan is a [`BulkPlan`](crate::bulk::BulkPlan).
 
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 use crate::args::coordination::ThrottleArg;
 use crate::args::input_arg::FileArg;
-use crate::args::shared::RequireExistingQueueFlag;
+use crate::args::shared::{BULK, RequireExistingQueueFlag};
+use crate::args::value;
 use crate::bulk::maxima::ThrottleMaximaToSet;
 use crate::bulk::new_queues;
 use crate::bulk::pace::{Pace, interrupted_error};
 use crate::bulk::restart::RestartWatch;
 use crate::clock::moment::Moment;
-use crate::core::api::guard::GuardReply;
-use crate::core::api::put::{PutPolicy, PutResult, ThrottleMaximaJson};
+use crate::core::api::guard::{GuardReply, PutPolicy, PutResult, ThrottleMaximaJson};
 use crate::core::call::blocks_writes;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::input::two_pass::TwoPassFile;
 use crate::interrupt::InterruptFlags;
 use crate::json::path::JsonPath;
-use crate::model::bulk::MAX_JOBS_PER_CALL;
-use crate::model::bulk::{ItemResult, OutcomeCode};
+use crate::model::bulk::{ItemResult, JobOutcome, MAX_JOBS_PER_CALL, OutcomeCode};
 use crate::model::rate::MaxRate;
 use crate::name::Name;
 use crate::session::Session;
@@ -43,18 +40,38 @@ mod check;
 pub(crate) mod import;
 pub(crate) mod jid;
 mod journal;
-mod line_order;
 mod order;
-mod pack;
 mod round;
 mod tally;
 
 use jid::LineDefaults;
-pub(crate) use journal::JournalOrReportPath;
 use journal::{Journal, LostJobs};
-use pack::PackPolicyAndLimits;
-use round::{CallOutcomes, PutBatch, PutRound, SentJob};
-use tally::{LineOutcome, PutTally};
+use round::{CallOutcomes, PackPolicyAndLimits, PutBatch, PutRound, SentJob};
+use tally::PutTally;
+
+/// The flags of `put` that require `--from`.
+#[derive(Clone, Debug, Default, PartialEq, clap::Args)]
+pub(crate) struct SubmitFlags {
+    /// Record each line in this file; the same command with the same file skips lines that are done
+    #[arg(help_heading = BULK, long, value_name = "FILE", value_parser = value::file_to_write(),
+          requires = "from")]
+    journal: Option<PathBuf>,
+    /// As `--journal`, and the file has the outcome of each line, as a line of `-o ndjson`
+    #[arg(help_heading = BULK, long, value_name = "FILE", value_parser = value::file_to_write(),
+          requires = "from", conflicts_with = "journal")]
+    report: Option<PathBuf>,
+    /// Number of jobs per call [default: 200]
+    #[arg(help_heading = BULK, long, value_name = "N", value_parser = value::jobs_per_call,
+          allow_hyphen_values = true, requires = "from")]
+    batch: Option<usize>,
+    /// Maximum number of jobs per second, such as `500/s`
+    #[arg(help_heading = BULK, long, value_name = "N/s", value_parser = value::rate,
+          allow_hyphen_values = true, requires = "from")]
+    rate: Option<MaxRate>,
+    /// Stop at the first line that fails
+    #[arg(help_heading = BULK, long, requires = "from")]
+    fail_fast: bool,
+}
 
 /// The arguments of `put --from`.
 #[derive(Debug)]
@@ -69,10 +86,7 @@ pub(crate) struct SubmitOptions {
     pub existing: RequireExistingQueueFlag,
     /// Whether an existing job counts as put.
     pub if_absent: bool,
-    pub batch: Option<usize>,
-    pub rate: Option<MaxRate>,
-    pub fail_fast: bool,
-    pub record: Option<JournalOrReportPath>,
+    pub flags: SubmitFlags,
     /// The number of replicas that must confirm each round before the next one begins.
     pub replicas: Option<u64>,
     /// Whether [`SubmitResult::jids`] is filled.
@@ -131,17 +145,17 @@ pub(crate) fn submit_file(
     options: &SubmitOptions,
     session: &mut Session,
 ) -> Result<SubmitResult, Error> {
-    let defaults = &options.defaults;
+    let (defaults, flags) = (&options.defaults, &options.flags);
+    let dry_run = options.policy.dry_run;
     let mut file = match session.take_input_lines_of_member() {
         Some(file) => file,
         None => open_lines(&options.from, defaults)?,
     };
-    let queues =
-        new_queues::are_new_queues_checked(options.existing, options.policy.dry_run, session);
-    let sums = options.record.is_some();
+    let queues = new_queues::are_new_queues_checked(options.existing, dry_run, session);
+    let sums = flags.journal.is_some() || flags.report.is_some();
     let mut checked = check::check_lines(&mut file, defaults, &options.throttles, sums, queues)?;
     let sorted = if checked.has_forward_dependencies {
-        Some(line_order::dependencies_first(&file, defaults)?)
+        Some(order::dependencies_first(&file, defaults)?)
     } else {
         None
     };
@@ -157,29 +171,14 @@ pub(crate) fn submit_file(
         let queues = std::mem::take(&mut checked.queues).into_iter();
         let queues: Vec<Name> = queues.map(Name::from).collect();
         let now = session.connect()?;
-        new_queues::note_or_refuse_new_queues(
-            &queues,
-            options.existing,
-            options.policy.dry_run,
-            now,
-            session,
-        )?;
+        new_queues::note_or_refuse_new_queues(&queues, options.existing, dry_run, now, session)?;
     }
-    if jobs > 0 && !options.policy.dry_run {
-        let (jobs, place) = (
-            format_count(checked.jobs, "job", "jobs"),
-            session.server_label_and_address()?,
-        );
-        let what = format!("put {jobs} on {place}");
+    if jobs > 0 && !dry_run {
+        let jobs = format_count(checked.jobs, "job", "jobs");
+        let what = format!("put {jobs} on {}", session.server_label_and_address()?);
         session.ui.confirm_if_protected(&what, |_| String::new())?;
     }
-    let (mut journal, mut state) = match &options.record {
-        Some(file) => {
-            let opened = Journal::open(file, session, options.policy.dry_run, &checked.sums)?;
-            (Some(opened.0), Some(opened.1))
-        }
-        None => (None, None),
-    };
+    let mut journal = Journal::open_if_given(flags, session, dry_run, &checked.sums)?;
     let fresh = checked.has_fresh_jids;
     // Keep the throttles of the command line in the list: `read_changes` refuses two maxima for one throttle.
     let mut throttles = options.throttles.clone();
@@ -190,52 +189,47 @@ pub(crate) fn submit_file(
     }));
     drop(checked);
     let begun = session.connect()?;
-    if let (Some(journal), false) = (&mut journal, options.policy.dry_run) {
-        journal.ledger.write_head_or_note_server_restart(session)?;
-    }
-    if let (Some(journal), Some(state)) = (&mut journal, &mut state) {
+    if let Some((journal, state)) = &mut journal {
+        if !dry_run {
+            journal.ledger.write_head_or_note_server_restart(session)?;
+        }
         let lost = journal.verify_done_lines_if_loss_possible(state, session.core()?)?;
         note_lost_jobs(&lost, &journal.ledger.display_path(), session);
     }
-    let restarts = if options.policy.dry_run {
+    let (journal, state) = journal.unzip();
+    let restarts = if dry_run {
         None
     } else {
         Some(RestartWatch::begin_noting_unsupported(session)?)
     };
     let maxima = ThrottleMaximaToSet::read_changes(&throttles, begun, session)?;
-    if !options.policy.dry_run && jobs > 0 {
+    if !dry_run && jobs > 0 {
         maxima.confirm_if_protected(session)?;
     }
-    let pace = Pace::new(session.share_of_rate(options.rate));
+    let pace = Pace::new(session.share_of_rate(flags.rate));
     let limits = PackPolicyAndLimits {
         policy: PutPolicy {
             // A dry run allows missing dependencies: the calls before put nothing, so the core cannot find the jobs
             // that they would put.
-            allow_missing: options.policy.allow_missing || options.policy.dry_run,
+            allow_missing: options.policy.allow_missing || dry_run,
             ..options.policy
         },
         // With `--fail-fast`, each call has one job, so that no job is put after the first failure.
-        batch: options
+        batch: flags
             .batch
-            .unwrap_or(if options.fail_fast { 1 } else { CALL_JOBS })
+            .unwrap_or(if flags.fail_fast { 1 } else { CALL_JOBS })
             .min(MAX_JOBS_PER_CALL),
-        jobs: pace.slice_size(if options.fail_fast { 1 } else { ROUND_JOBS }),
-        calls: if options.fail_fast { 1 } else { CALLS },
+        jobs: pace.slice_size(if flags.fail_fast { 1 } else { ROUND_JOBS }),
+        calls: if flags.fail_fast { 1 } else { CALLS },
         now: begun,
     };
-    let mut tally = PutTally::new(
-        &session.ui,
-        jobs,
-        options.policy.dry_run,
-        sorted.is_some(),
-        session.clock().start_stopwatch(),
-    );
-    tally.keep_jids_if(options.keep_jids);
+    let stopwatch = session.clock().start_stopwatch();
+    let tally = PutTally::new(&session.ui, options, jobs, sorted.is_some(), stopwatch);
     let (to, rounds) = sync_channel(ROUNDS_PACKED_AHEAD);
     thread::scope(|scope| {
         let (file, sorted, state) = (&file, sorted.as_deref(), state.as_ref());
         threads::spawn_scoped(scope, move || {
-            pack::pack_lines(file, defaults, sorted, state, limits, &to)
+            round::pack_lines(file, defaults, sorted, state, limits, &to)
         })?;
         let mut sender = RoundSender {
             options,
@@ -365,7 +359,9 @@ impl RoundSender<'_> {
                 stopped_by.get_or_insert(lost.hint(self.resume_hint(session)));
             }
             self.progress.add_done(round.job_count() as u64);
-            if stopped_by.is_some() || (self.options.fail_fast && self.tally.has_failed_lines()) {
+            if stopped_by.is_some()
+                || (self.options.flags.fail_fast && self.tally.has_failed_lines())
+            {
                 return Ok(stopped_by);
             }
         }
@@ -381,8 +377,7 @@ impl RoundSender<'_> {
     ) -> Result<Option<Error>, Error> {
         let mut stopped_by = None;
         let mut is_put = false;
-        let mut batches = std::mem::take(&mut round.batches);
-        for (batch, mut answer) in batches.iter_mut().zip(answers) {
+        for (batch, mut answer) in round.batches.iter_mut().zip(answers) {
             if batch.may_replace_later
                 && let Ok(replies) = &mut answer
                 && let Some(reply) = replies.pop()
@@ -393,7 +388,7 @@ impl RoundSender<'_> {
                 Ok(replies) => replies,
                 Err(error) => {
                     for job in &batch.jobs {
-                        let outcome = unanswered_outcome(round, job, &error);
+                        let outcome = unanswered_outcome(job, &error);
                         self.tally
                             .count_and_write_outcome(&mut session.ui, outcome)?;
                     }
@@ -402,15 +397,18 @@ impl RoundSender<'_> {
                 }
             };
             for (job, reply) in batch.jobs.iter().zip(&replies) {
-                let mut outcome = line_outcome(round, job, reply, self.options.if_absent);
+                let mut outcome = line_outcome(job, reply, self.options.if_absent);
                 is_put |= is_put_by_this_call(reply) && outcome.result == ItemResult::Done;
                 if self.options.policy.dry_run {
-                    outcome.mark_planned_if_done();
+                    outcome.state_after = None;
+                    if outcome.result == ItemResult::Done {
+                        outcome.result = ItemResult::Planned;
+                    }
                 } else if let Some(journal) = &mut self.journal {
-                    journal.add_outcome(round.jid(job), &outcome)?;
+                    journal.add_outcome(job, &outcome)?;
                 }
                 if let (Some(restarts), ItemResult::Done) = (&mut self.restarts, outcome.result) {
-                    restarts.remember_put(outcome.jid);
+                    restarts.remember_put(outcome.jid.as_bytes());
                 }
                 self.tally
                     .count_and_write_outcome(&mut session.ui, outcome)?;
@@ -518,37 +516,31 @@ fn is_put_by_this_call(reply: &GuardReply<PutResult>) -> bool {
 }
 
 /// The outcome of a job without a reply.
-fn unanswered_outcome<'r>(round: &'r PutRound, job: &SentJob, error: &Error) -> LineOutcome<'r> {
+fn unanswered_outcome(job: &SentJob, error: &Error) -> JobOutcome {
     let code = match error.kind() {
         Kind::OutcomeUnknown => OutcomeCode::Unknown,
         _ => OutcomeCode::Server,
     };
-    LineOutcome {
+    JobOutcome {
         detail: Some(error.message().into_owned().into()),
-        ..LineOutcome::new(round, job, code)
+        ..job.outcome_with_code(code)
     }
 }
 
 /// The outcome of a line by the core's reply about its job.
-fn line_outcome<'r>(
-    round: &'r PutRound,
-    job: &SentJob,
-    reply: &'r GuardReply<PutResult>,
-    leaves_existing: bool,
-) -> LineOutcome<'r> {
+fn line_outcome(job: &SentJob, reply: &GuardReply<PutResult>, leaves_existing: bool) -> JobOutcome {
     let refusal = match reply {
         GuardReply::Refused(refusal) => refusal,
         GuardReply::Done(put) => {
-            let mut outcome = LineOutcome::new(round, job, OutcomeCode::Ok);
+            let mut outcome = job.outcome_with_code(OutcomeCode::Ok);
             match put.state.as_ref().map(Name::as_bytes) {
                 Some(b"skipped") => outcome.result = ItemResult::Skipped,
                 Some(b"merged" | b"replaced") => {}
-                _ => outcome.state = put.state.as_ref(),
+                _ => outcome.state_after = put.state.clone(),
             }
-            let existing = put.jid.as_ref().map(Name::as_bytes);
-            if let Some(existing) = existing.filter(|jid| *jid != outcome.jid) {
+            if let Some(existing) = put.jid.as_ref().filter(|jid| **jid != job.jid) {
                 outcome.detail = put.state.as_ref().map(|state| state.to_string().into());
-                outcome.jid = existing;
+                outcome.jid = existing.clone();
             }
             return outcome;
         }
@@ -556,17 +548,13 @@ fn line_outcome<'r>(
     // The job exists because an earlier run put it, and ended before it recorded the reply.
     let is_put_by_earlier_run = |since| reply.is_existing_since(since, false);
     if job.since.is_some_and(is_put_by_earlier_run) {
-        return LineOutcome::new(round, job, OutcomeCode::Ok);
+        return job.outcome_with_code(OutcomeCode::Ok);
     }
-    let outcome = LineOutcome::new(round, job, refusal.code);
+    let mut outcome = job.outcome_with_code(refusal.code);
     if refusal.code == OutcomeCode::Exists && leaves_existing {
-        return LineOutcome {
-            result: ItemResult::Skipped,
-            ..outcome
-        };
+        outcome.result = ItemResult::Skipped;
+    } else {
+        outcome.detail = Some(refusal.put_or_dependency_detail());
     }
-    LineOutcome {
-        detail: Some(refusal.put_or_dependency_detail()),
-        ..outcome
-    }
+    outcome
 }

@@ -6,15 +6,14 @@ use crate::clock::Stopwatch;
 use crate::error::Error;
 use crate::model::bulk::text::{ReasonTally, put_summary};
 use crate::model::bulk::{
-    BulkReport, BulkTableColumns, BulkTotals, ItemResult, JobOutcome, OutcomeCode, OutcomeDetail,
+    BulkReport, BulkTableColumns, BulkTotals, ItemResult, JobOutcome, OutcomeCode,
 };
 use crate::model::queue::RoundedSeconds;
 use crate::name::Name;
 use crate::ui::Ui;
 use crate::view::json;
 
-use super::SubmitResult;
-use super::round::{PutRound, SentJob};
+use super::{SubmitOptions, SubmitResult};
 
 /// Counts the outcomes of the lines and writes them.
 pub(super) struct PutTally {
@@ -30,66 +29,22 @@ pub(super) struct PutTally {
     all: bool,
     /// The jids to write at the end in the order of the file, with their line numbers. `None` if the lines are sent
     /// in that order: then each jid is written immediately.
-    unwritten_jids: Option<Vec<(u64, Name)>>,
+    unwritten_jids: Option<Vec<(Option<u64>, Name)>>,
     /// The jids of the jobs that were put or existed already. `None` unless the caller asked for them.
     jids_for_caller: Option<Vec<Name>>,
     /// In a dry run, how many lines would be put.
     planned: usize,
 }
 
-pub(super) struct LineOutcome<'t> {
-    pub line: u64,
-    pub jid: &'t [u8],
-    pub queue: &'t [u8],
-    pub result: ItemResult,
-    pub code: OutcomeCode,
-    /// What the outcome says beyond its code, such as why the line failed.
-    pub detail: Option<OutcomeDetail>,
-    pub state: Option<&'t Name>,
-}
-
-impl<'t> LineOutcome<'t> {
-    pub(super) fn new(round: &'t PutRound, job: &SentJob, code: OutcomeCode) -> LineOutcome<'t> {
-        LineOutcome {
-            line: job.line,
-            jid: round.jid(job),
-            queue: round.queue(job),
-            result: code.item_result(),
-            code,
-            detail: None,
-            state: None,
-        }
-    }
-
-    /// The outcome as reports and documents list it.
-    pub(super) fn to_job_outcome(&self) -> JobOutcome {
-        JobOutcome {
-            result: self.result,
-            detail: self.detail.clone(),
-            queue: Some(self.queue.into()),
-            state_after: self.state.cloned(),
-            line: Some(self.line),
-            ..JobOutcome::new(&self.jid.into(), self.code)
-        }
-    }
-
-    /// Turns the outcome of a put in a dry run into a planned outcome.
-    pub(super) fn mark_planned_if_done(&mut self) {
-        self.state = None;
-        if self.result == ItemResult::Done {
-            self.result = ItemResult::Planned;
-        }
-    }
-}
-
 impl PutTally {
     pub(super) fn new(
         ui: &Ui,
+        options: &SubmitOptions,
         matched: usize,
-        dry_run: bool,
         are_lines_reordered: bool,
         stopwatch: Stopwatch,
     ) -> PutTally {
+        let dry_run = options.policy.dry_run;
         PutTally {
             doc: BulkReport {
                 sum: BulkTotals::new("put", dry_run, matched).in_context(ui.context_name()),
@@ -104,21 +59,16 @@ impl PutTally {
             stopwatch,
             all: dry_run || ui.is_verbose(),
             unwritten_jids: are_lines_reordered.then(Vec::new),
-            jids_for_caller: None,
+            jids_for_caller: options.keep_jids.then(Vec::new),
             planned: 0,
         }
-    }
-
-    /// Keeps the jids of the jobs that were put, or that existed already, if the caller wants them.
-    pub(super) fn keep_jids_if(&mut self, are_wanted: bool) {
-        self.jids_for_caller = are_wanted.then(Vec::new);
     }
 
     /// Counts the outcome of a line. Writes it immediately if the output format lists each line.
     pub(super) fn count_and_write_outcome(
         &mut self,
         ui: &mut Ui,
-        outcome: LineOutcome,
+        outcome: JobOutcome,
     ) -> Result<(), Error> {
         let sum = &mut self.doc.sum;
         match outcome.result {
@@ -132,28 +82,33 @@ impl PutTally {
         }
         let failed = outcome.result == ItemResult::Failed;
         if let (false, Some(jids)) = (failed, &mut self.jids_for_caller) {
-            jids.push(outcome.jid.into());
+            jids.push(outcome.jid.clone());
         }
         if !failed {
             match ui.format() {
                 Format::Table => return Ok(()),
                 Format::Json if !self.all && outcome.result == ItemResult::Done => return Ok(()),
-                Format::Jid | Format::Raw => return self.write_or_defer_jid(ui, &outcome),
+                Format::Jid | Format::Raw => return self.write_or_defer_jid(ui, outcome),
                 _ => {}
             }
         }
         if let (true, Some(detail)) = (failed, &outcome.detail) {
             let why = detail.shared_reason_text();
-            self.reasons.count_reason(outcome.result, &why, outcome.jid);
+            self.reasons
+                .count_reason(outcome.result, &why, outcome.jid.as_bytes());
         }
-        let item = outcome.to_job_outcome();
         if failed {
-            *self.codes.entry((item.result, item.code)).or_default() += 1;
+            *self
+                .codes
+                .entry((outcome.result, outcome.code))
+                .or_default() += 1;
         }
         match ui.format() {
-            Format::Ndjson => ui.write_bytes(&json::compact_line(&item).map_err(Error::internal)?),
+            Format::Ndjson => {
+                ui.write_bytes(&json::compact_line(&outcome).map_err(Error::internal)?)
+            }
             Format::Json => {
-                self.doc.items.push(item);
+                self.doc.items.push(outcome);
                 Ok(())
             }
             _ => Ok(()),
@@ -166,13 +121,13 @@ impl PutTally {
         self.done_before += lines;
     }
 
-    fn write_or_defer_jid(&mut self, ui: &mut Ui, outcome: &LineOutcome) -> Result<(), Error> {
+    fn write_or_defer_jid(&mut self, ui: &mut Ui, outcome: JobOutcome) -> Result<(), Error> {
         match &mut self.unwritten_jids {
             Some(jids) => {
-                jids.push((outcome.line, outcome.jid.into()));
+                jids.push((outcome.line, outcome.jid));
                 Ok(())
             }
-            None => ui.write_unambiguous_jids(&[&outcome.jid.into()]),
+            None => ui.write_unambiguous_jids(&[&outcome.jid]),
         }
     }
 

@@ -45,7 +45,7 @@ impl Ui {
             no_input: mem::replace(&mut self.no_input, true),
             quiet: mem::replace(&mut self.quiet, false),
         });
-        self.stdout.begin_capture(!as_document);
+        self.stdout.begin_frame(!as_document);
     }
 
     /// Answers the questions of a captured command: with yes, and in a protected context with `label`.

@@ -12,8 +12,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::json::Json;
 use crate::text::Sanitized;
-use crate::view::joined::ViewOutput;
-use crate::view::json;
+use crate::view::{ViewOutput, json};
 
 /// A text for stderr, preceded by the name of the member that it is from.
 pub(crate) fn label_with_member(member: &str, text: &str) -> String {

@@ -17,9 +17,8 @@ use crate::exit::Exit;
 use crate::model::jid_list;
 use crate::name::Name;
 use crate::text;
-use crate::view::joined::ViewOutput;
 use crate::view::table::{Heading, TableSelection};
-use crate::view::{MomentFormat, NdjsonLines, RenderOptions, View, json};
+use crate::view::{MomentFormat, NdjsonLines, RenderOptions, View, ViewOutput, json};
 
 mod ask;
 mod capture;
@@ -29,7 +28,6 @@ pub(crate) mod member;
 mod output_thread;
 mod pager;
 mod progress;
-mod result_writer;
 pub(crate) mod screen;
 mod stdout;
 
@@ -37,8 +35,7 @@ use capture::ReplacedSettings;
 use member::{MemberMessage, MemberStreams};
 use output_thread::OutputThread;
 use pager::Pager;
-use result_writer::ResultWriter;
-use stdout::LostOutput;
+use stdout::{LostOutput, ResultWriter};
 
 pub(crate) use crate::core::call::trace::CallTracer;
 pub(crate) use progress::{LiveLines, Progress};
@@ -579,7 +576,7 @@ impl Ui {
             .output_thread()
             .is_some_and(|thread| thread.wait_until_written(patience))
         {
-            self.stdout.remove_output_thread();
+            self.stdout.return_to_stdout();
         }
     }
 

@@ -89,7 +89,7 @@ impl Ui {
                 Err(Error::usage("`--watch` cannot be used with `-o tsv`").hint(hint))
             }
             Format::Table if self.tty && !dumb => {
-                self.stdout.begin_collecting_frame();
+                self.stdout.begin_frame(true);
                 Ok(true)
             }
             Format::Table => Err(Error::usage("`--watch` requires a terminal").hint(hint)),

@@ -4,11 +4,11 @@
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::RenderOptions;
 use super::table::Table;
+use super::{RenderOptions, ViewOutput};
 use crate::error::Error;
 use crate::json::Json;
-use crate::name::{Name, escape_invalid_utf8};
+use crate::name::escape_invalid_utf8;
 use crate::text::Sanitized;
 
 /// The kind of members that a context has.
@@ -44,25 +44,6 @@ impl ContextMemberKind {
             ContextMemberKind::Context => "--context",
         }
     }
-}
-
-/// The output of one view, in the requested format.
-#[derive(Debug)]
-pub(crate) enum ViewOutput {
-    /// A table, and the range of its sorted rows to show: offset and limit.
-    Table(Table, Option<(u64, Option<u64>)>),
-    /// A row of a table whose rows are written as they arrive.
-    Row(Table),
-    Text(String),
-    /// A text about jobs, such as their details, or only their jids.
-    JobText(String),
-    /// A number that is the whole text.
-    Count(i64),
-    /// A whole document as JSON.
-    Document(Vec<u8>),
-    /// Documents in one line each.
-    Lines(Vec<u8>),
-    Jids(Vec<Name>),
 }
 
 /// The outputs of all members, all of one form such as tables or lines, with the names of the members.

@@ -210,3 +210,22 @@ pub(crate) trait View: Serialize {
         false
     }
 }
+
+/// The output of one view, in the requested format.
+#[derive(Debug)]
+pub(crate) enum ViewOutput {
+    /// A table, and the range of its sorted rows to show: offset and limit.
+    Table(table::Table, Option<(u64, Option<u64>)>),
+    /// A row of a table whose rows are written as they arrive.
+    Row(table::Table),
+    Text(String),
+    /// A text about jobs, such as their details, or only their jids.
+    JobText(String),
+    /// A number that is the whole text.
+    Count(i64),
+    /// A whole document as JSON.
+    Document(Vec<u8>),
+    /// Documents in one line each.
+    Lines(Vec<u8>),
+    Jids(Vec<Name>),
+}

@@ -436,7 +436,7 @@ fn commands_about_workers_groups_lanes_and_throttles() {
 /// command that runs, of the tree of commands, and the name of the program.
 const QUOTED_IN: [&str; 6] = [
     "src/command_line.rs",
-    "src/app/dispatch.rs",
+    "src/app/mod.rs",
     "src/app/suggestion.rs",
     "src/bulk/ledger.rs",
     "src/model/version.rs",

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Command, ValueEnum};
 
-use super::{parse, tree};
+use super::{canonical_command_name, parse};
 use crate::args::format::Format;
 use crate::exit::Exit;
 use crate::ui::Ui;
@@ -95,7 +95,7 @@ fn build_tree_of_typed_commands(whole: &Command, typed: &line::TypedLine) -> Com
     let is_typed = |command: &&Command| {
         let name = command.get_name();
         let mut words = typed.words.iter();
-        words.any(|word| tree::canonical_command_name(&word.text) == name)
+        words.any(|word| canonical_command_name(&word.text) == name)
     };
     let mut built = parse::root_without_commands()
         .subcommands(whole.get_subcommands().filter(is_typed).cloned());

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::read::{ReadCommand, ReadReply};
 use crate::clock::moment::Moment;
 use crate::core::call::calls::CallSpec;
-use crate::core::call::info::InfoText;
+use crate::core::call::reply::InfoText;
 use crate::core::call::{Call, Core, Value, calls, reply};
 use crate::core::script::keys::{self, Keys, QueueKey};
 use crate::error::Error;

@@ -6,7 +6,7 @@ use super::overview::read_server_info;
 use super::read::{ReadCommand, ReadReply};
 use crate::clock;
 use crate::clock::moment::Moment;
-use crate::core::call::info::InfoText;
+use crate::core::call::reply::InfoText;
 use crate::core::call::reply::moment_of_time_reply;
 use crate::core::call::{Call, Core, calls};
 use crate::core::script::keys::{self, Keys};

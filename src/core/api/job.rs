@@ -1,13 +1,14 @@
 //! Reading jobs.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use strum::IntoStaticStr;
 
 use super::legacy_history::entries_from_legacy;
 use crate::clock::moment::Moment;
-use crate::core::call::jobs_per_reply::JobsPerReply;
-use crate::core::call::reply::{self, Bytes};
+use crate::core::call::reply::{self, Bytes, JobsPerReply};
 use crate::core::call::{Call, Core, Value, calls};
 use crate::error::{Cause, Error};
 use crate::json::data::JobData;
@@ -15,6 +16,7 @@ use crate::json::{Json, Number};
 use crate::model::job::{
     DependenciesAndDependents, Failure, HistoryEntry, Job, MergePayload, Neighbor, State,
 };
+use crate::model::job_snapshot::{FieldInterner, JobSnapshot};
 use crate::name::Name;
 
 /// A choice of the fields of a job to read, with the names of these fields in the call of the core.
@@ -51,6 +53,9 @@ pub enum JobFields {
     #[strum(serialize = "jid,klass,shown")]
     Label,
 }
+
+/// The number of jobs that one call reads. 500 would keep a server busy for 10 ms.
+pub(crate) const JOBS_PER_READ: usize = 250;
 
 impl Core {
     /// Jobs in the order of the jids, `None` for each that does not exist.
@@ -140,6 +145,67 @@ impl Core {
                 }
             }
         }
+    }
+
+    /// Snapshots of jobs, `None` for each that does not exist.
+    pub fn job_snapshots(
+        &mut self,
+        now: Moment,
+        jids: &[Name],
+    ) -> Result<Vec<Option<JobSnapshot>>, Error> {
+        let mut interner = FieldInterner::default();
+        let mut snapshots = Vec::with_capacity(jids.len());
+        for jids in jids.chunks(JOBS_PER_READ) {
+            for job in self.jobs(now, JobFields::Snapshot, jids)? {
+                snapshots.push(job.map(|job| {
+                    // An older core stored scheduled jobs in state `waiting`: their score in the schedule is the due
+                    // time.
+                    let is_waiting = job.state == Some(State::Waiting);
+                    let left_due = job.due_score.filter(|_| is_waiting);
+                    let left_due = left_due.and_then(Moment::from_seconds);
+                    let mut snapshot = JobSnapshot::from_job(job, &mut interner);
+                    snapshot.due = snapshot.due.or(left_due).filter(|due| *due > now);
+                    snapshot
+                }));
+            }
+        }
+        Ok(snapshots)
+    }
+
+    /// The dependents of each job that has any, by its jid.
+    pub fn dependents_by_job(
+        &mut self,
+        now: Moment,
+        jids: &[Name],
+    ) -> Result<HashMap<Name, Vec<Name>>, Error> {
+        #[derive(Deserialize)]
+        struct DependentsRow {
+            dependents: Vec<Name>,
+        }
+        let mut dependents = HashMap::new();
+        let (mut rest, mut size) = (jids, JobsPerReply::new(JOBS_PER_READ, JOBS_PER_READ));
+        while !rest.is_empty() {
+            let (jids, rows) = self.read_next_slice(now, "dependents", &mut rest, &mut size)?;
+            for (jid, row) in jids.iter().zip(rows) {
+                let row: Option<DependentsRow> = reply::read_reply(calls::LOOK_JOBS.name, row)?;
+                let names = row.map(|row| row.dependents).unwrap_or_default();
+                if !names.is_empty() {
+                    dependents.insert(jid.clone(), names);
+                }
+            }
+        }
+        Ok(dependents)
+    }
+
+    /// Reads fields of jobs: `None` for each job that does not exist.
+    pub(super) fn read_job_fields<T: DeserializeOwned, J: AsRef<[u8]>>(
+        &mut self,
+        now: Moment,
+        fields: &str,
+        jids: &[J],
+    ) -> Result<Vec<Option<T>>, Error> {
+        let rows = self.call(now, Call::new(calls::LOOK_JOBS).arg(fields).args(jids))?;
+        reply::require_row_per_item(calls::LOOK_JOBS.name, rows, jids.len())
     }
 
     /// Adds the payloads to merge jobs that were read without them: of the job fields, only [`JobFields::Full`]

@@ -22,7 +22,6 @@ pub(crate) mod overview;
 pub(crate) mod page;
 pub(crate) mod pattern;
 pub(crate) mod peek;
-pub(crate) mod put;
 pub(crate) mod queue;
 pub(crate) mod read;
 pub(crate) mod reconcile;

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::queue;
 use super::worker;
 use crate::clock::moment::Moment;
-use crate::core::call::info::InfoText;
+use crate::core::call::reply::InfoText;
 use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::model::overview::{

@@ -6,7 +6,8 @@
 
 use std::collections::HashMap;
 
-use super::guard::{GuardRefusal, GuardReply, JOBS_PER_READ};
+use super::guard::{GuardRefusal, GuardReply};
+use super::job::JOBS_PER_READ;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
@@ -144,19 +145,6 @@ impl<D: Default> GuardReply<D> {
     }
 }
 
-impl<D> GuardReply<D> {
-    /// Whether a put was refused because the job exists and is not older than `put_at`, so that an earlier attempt has
-    /// put it. The job's first history entry gives its age; with `by_newest_put`, the entry of its newest put does.
-    pub(crate) fn is_existing_since(&self, put_at: Moment, by_newest_put: bool) -> bool {
-        let GuardReply::Refused(refusal) = self else {
-            return false;
-        };
-        let since = refusal.detail_moment(usize::from(by_newest_put));
-        refusal.code == OutcomeCode::Exists
-            && since.is_some_and(|since| whole_second(since) >= whole_second(put_at))
-    }
-}
-
 /// The outcome of an ending, if the history of the job shows that the core applied it at this second. Otherwise `None`:
 /// the worker had lost the lock before.
 fn outcome_if_applied(
@@ -210,38 +198,13 @@ fn has_history_entry(job: &Job, second: i64, worker: &Name, entry_name: &str) ->
 }
 
 /// The whole second of a moment: histories have no fractions.
-fn whole_second(moment: Moment) -> i64 {
+pub(super) fn whole_second(moment: Moment) -> i64 {
     moment.micros().div_euclid(1_000_000)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn refusal(code: OutcomeCode, detail: &[Option<&str>]) -> GuardReply {
-        GuardReply::Refused(GuardRefusal {
-            code,
-            mark: Vec::new(),
-            detail: detail.iter().map(|word| word.map(Name::from)).collect(),
-        })
-    }
-
-    #[test]
-    fn an_existing_job_that_is_not_older_than_the_put_was_put() {
-        let now: Moment = "1000.7".parse().unwrap();
-        for (first, newest, by_newest_put, is_put) in [
-            (Some("1000"), Some("1000"), false, true),
-            (Some("1001"), Some("1001"), false, true),
-            (Some("999"), Some("1000"), false, false),
-            (Some("999"), Some("1000"), true, true),
-            (None, None, false, false),
-            (None, None, true, false),
-        ] {
-            let put = refusal(OutcomeCode::Exists, &[first, newest]);
-            let found = put.is_existing_since(now, by_newest_put);
-            assert_eq!(found, is_put, "{first:?} {newest:?} {by_newest_put}");
-        }
-    }
 
     #[test]
     fn a_job_that_a_repeated_cancel_does_not_find_was_cancelled() {
@@ -250,7 +213,11 @@ mod tests {
             (OutcomeCode::StateChanged, false),
             (OutcomeCode::HasDependents, false),
         ] {
-            let mut cancel = refusal(code, &[]);
+            let mut cancel = GuardReply::Refused(GuardRefusal {
+                code,
+                mark: Vec::new(),
+                detail: Vec::new(),
+            });
             cancel.treat_gone_as_cancelled();
             assert_eq!(cancel == GuardReply::Done(()), is_done);
         }

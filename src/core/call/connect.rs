@@ -1,4 +1,5 @@
-//! The connection to a server: resolves the address, connects, sends commands and reads replies, each with a deadline.
+//! The connection to a server, and its faults: resolves the address, connects, sends commands and reads replies, each
+//! with a deadline.
 //!
 //! The stream lives in its own thread, which is abandoned when the deadline passes: name lookup,
 //! Unix sockets and the handshake of TLS have no timeout of their own, and a server that sends byte
@@ -9,6 +10,7 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::time::{Duration, Instant};
@@ -16,12 +18,13 @@ use std::time::{Duration, Instant};
 use redis::Value;
 use zeroize::Zeroize;
 
-use super::fault::Fault;
 use super::local_socket;
 use super::resp::MAX_REPLIES;
 use super::stream::{ConnectStep, Stream};
 use super::tls::TlsClient;
+use super::tls::fault::TlsFault;
 use crate::address::{Address, Node};
+use crate::error::{Error, connection_open_file_limit_error, io_message_without_errno};
 use crate::threads;
 
 /// An open connection.
@@ -38,6 +41,57 @@ pub(crate) struct Connection {
 pub(crate) struct ReceivedReplies {
     pub replies: Vec<Value>,
     pub fault: Option<Fault>,
+}
+
+/// Why a connection could not be opened, or can no longer be used.
+#[derive(Clone, Debug)]
+pub(crate) enum Fault {
+    /// The name has no address.
+    Unresolved,
+    /// The system could not connect to the server. The text is the system's message.
+    Unreachable(io::ErrorKind, String),
+    /// A limit of this process, user or machine, such as the number of open files, prevents the connection.
+    ProcessLimit(Box<Error>),
+    /// The deadline passed.
+    TimedOut,
+    /// The connection ended.
+    Closed,
+    /// The reply is not in the Redis protocol.
+    MalformedReply,
+    /// A reply is longer than any of Redis.
+    TooLong,
+    /// The replies to one request take more memory than this program allows.
+    TooMuch,
+    /// This process has too little memory for the replies to one request.
+    OutOfMemory,
+    /// The server's error message is not UTF-8, so the `redis` crate cannot read it.
+    InvalidUtf8,
+    /// A process of another user listens on the socket of a private server.
+    ForeignServer,
+    /// The server requires TLS, and this connection does not use it.
+    RequiresTls,
+    /// There is no encrypted connection.
+    Tls(TlsFault),
+}
+
+impl Fault {
+    /// The fault of an error of the system.
+    pub(super) fn from_io(error: &io::Error) -> Fault {
+        if let Some(limit) = connection_open_file_limit_error(error) {
+            return limit.into();
+        }
+        match error.kind() {
+            io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Fault::TimedOut,
+            io::ErrorKind::UnexpectedEof => Fault::Closed,
+            kind => Fault::Unreachable(kind, io_message_without_errno(error)),
+        }
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(limit: Error) -> Fault {
+        Fault::ProcessLimit(Box::new(limit))
+    }
 }
 
 struct ConnectionThreadRequest {

@@ -7,10 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
-use super::connect::{Connection, PackedCommands, ReceivedReplies};
+use super::connect::{Connection, Fault, PackedCommands, ReceivedReplies};
 use super::error;
-use super::fault::Fault;
-use super::info::InfoText;
+use super::reply::InfoText;
 use super::{Value, reply, rights, server_error};
 use crate::address::{Address, ServerTarget};
 use crate::clock::moment::Moment;

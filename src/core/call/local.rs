@@ -16,8 +16,7 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
-use super::connect::Connection;
-use super::fault::Fault;
+use super::connect::{Connection, Fault};
 use super::local_socket;
 use crate::address::{Address, AppendFsync, ServerTarget, variables};
 use crate::command_line::chmod_command;

@@ -3,7 +3,7 @@
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-use super::fault::Fault;
+use super::connect::Fault;
 
 pub(super) fn socket_path(dir: &Path) -> PathBuf {
     dir.join("redis.sock")

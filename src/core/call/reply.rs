@@ -1,7 +1,8 @@
-//! Reading the core's replies.
+//! Reading the replies of the core and of the server, and the number of jobs for which a reply is not too long.
 
 use std::fmt;
 use std::fmt::Display;
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Visitor};
@@ -159,4 +160,74 @@ pub(crate) fn read_pairs(call: &str, fields: Value) -> Result<Vec<(Vec<u8>, Valu
         pairs.push((name, value));
     }
     Ok(pairs)
+}
+
+/// The reply of INFO: sections of lines `name:value`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct InfoText(pub String);
+
+impl InfoText {
+    /// The value of a field; `None` if the server does not report it.
+    pub(crate) fn field(&self, name: &str) -> Option<&str> {
+        let mut lines = self.0.lines();
+        let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        value.map(str::trim)
+    }
+
+    /// The value of a field that is a whole number.
+    pub(crate) fn number(&self, name: &str) -> Option<u64> {
+        self.field(name)?.parse().ok()
+    }
+
+    /// The mode in which the server runs: `standalone`, `cluster` or `sentinel`. INFO names the field `redis_mode`, or
+    /// `server_mode` on a Valkey.
+    pub(crate) fn server_mode(&self) -> Option<&str> {
+        let names = ["redis_mode", "server_mode"];
+        names.iter().find_map(|name| self.field(name))
+    }
+
+    /// How long ago the replica that sent this text last heard from its primary; `None` if the server is no replica.
+    pub(crate) fn primary_silence(&self) -> Option<Duration> {
+        // The server counts in `master_last_io_seconds_ago` while the link to its primary is up, and in
+        // `master_link_down_since_seconds` while that link is down.
+        let fields = [
+            "master_last_io_seconds_ago",
+            "master_link_down_since_seconds",
+        ];
+        let seconds = fields.iter().filter_map(|name| self.number(name));
+        seconds.max().map(Duration::from_secs)
+    }
+
+    pub(crate) fn field_is(&self, name: &str, value: &str) -> bool {
+        self.field(name) == Some(value)
+    }
+}
+
+/// The size in bytes that the reply to one call about many jobs should have.
+const SLICE_BYTES: usize = 4 << 20;
+
+/// The number of jobs that the next call reads. It adapts to the size of the jobs in the last reply.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JobsPerReply {
+    pub jobs: usize,
+    max: usize,
+}
+
+impl JobsPerReply {
+    pub(crate) const fn new(initial: usize, max: usize) -> JobsPerReply {
+        JobsPerReply { jobs: initial, max }
+    }
+
+    /// Sets the number of jobs for the next call by the average size of a job in the last reply, which had `bytes` for
+    /// `jobs`.
+    pub(crate) fn adapt_to_replies(&mut self, jobs: usize, bytes: usize) {
+        let each = bytes / jobs.max(1);
+        self.jobs = (SLICE_BYTES / each.max(1)).clamp(1, self.max);
+    }
+
+    /// Sets the number of jobs for the next call to half of `jobs`, after a reply about `jobs` was too large.
+    pub(crate) fn set_to_half_of(&mut self, jobs: usize) {
+        self.jobs = (jobs / 2).max(1);
+    }
 }

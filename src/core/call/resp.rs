@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use redis::Value;
 
-use super::fault::Fault;
+use super::connect::Fault;
 use crate::name::lossless_text;
 
 /// Deeper lists are no reply of Redis.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use redis::Value;
 use redis::io::tcp::socket2::{SockRef, TcpKeepalive};
 
-use super::fault::Fault;
+use super::connect::Fault;
 use super::resp::{self, ReplyReadError};
 use super::tls::{TlsClient, TlsSessionInfo, TlsStream};
 

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::connect::Fault;
 use super::connect::PackedCommands;
-use super::fault::Fault;
-use super::retry_policy::Backoff;
+use super::dial::Backoff;
 use super::{Call, ConnectionSettings, Core, Value, error, server_error};
 use crate::clock::moment::Moment;
 use crate::error::{Error, Kind};

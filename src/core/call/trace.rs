@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::time::Duration;
 
-use super::request::Call;
-use super::round::RoundTrip;
+use super::round::{Call, RoundTrip};
 use super::{Core, Value, server_error};
 use crate::command_line;
 use crate::text::{self, Sanitized};

@@ -14,9 +14,8 @@ use crate::bulk::{BulkPlan, JobOutcome, failed_call_outcome};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::consent::Consent;
-use crate::core::api::guard::GuardReply;
+use crate::core::api::guard::{GuardReply, PutPolicy, PutResult};
 use crate::core::api::job::JobFields;
-use crate::core::api::put::{PutPolicy, PutResult};
 use crate::core::call::Core;
 use crate::error::{Cause, Error, Kind};
 use crate::exit::Exit;
@@ -503,14 +502,9 @@ fn with_line_number(mut outcome: JobOutcome, line: u64) -> JobOutcome {
 }
 
 /// Adds to the outcome of a job its line, its queue, and its state in the file.
-fn with_line_queue_and_state(
-    outcome: JobOutcome,
-    round: &PutRound,
-    sent: &SentJob,
-    state: State,
-) -> JobOutcome {
+fn with_line_queue_and_state(outcome: JobOutcome, sent: &SentJob, state: State) -> JobOutcome {
     let mut outcome = with_line_number(outcome, sent.line);
-    outcome.queue = Some(round.queue(sent).into());
+    outcome.queue = Some(sent.queue.clone());
     outcome.state_before = Some(state.into_str().into());
     outcome
 }
@@ -595,10 +589,10 @@ impl PlannedJobImporter<'_> {
         let (mut tracked, mut stopped_by) = (Vec::new(), None);
         let sent = round.batches.iter().flat_map(|batch| &batch.jobs);
         for ((sent, (state, is_tracked)), reply) in sent.zip(&pasts).zip(replies) {
-            let jid = Name::from(round.jid(sent));
+            let jid = &sent.jid;
             let outcome = match reply.map(|mut replies| replies.pop()) {
                 Ok(Some(reply)) => {
-                    let outcome = self.import_outcome(&jid, reply);
+                    let outcome = self.import_outcome(jid, reply);
                     if *is_tracked && outcome.result == ItemResult::Done && !policy.dry_run {
                         tracked.push(jid.clone());
                     }
@@ -607,13 +601,13 @@ impl PlannedJobImporter<'_> {
                 Ok(None) => continue,
                 // If the core refuses a job, the import of the others goes on.
                 Err(error) if error.kind() == Kind::Usage => JobOutcome::refused(
-                    &jid,
+                    jid,
                     OutcomeCode::Invalid,
                     refusal_without_call_name(&error).into_owned(),
                 ),
                 Err(error) => {
                     let job = JobSnapshot {
-                        jid,
+                        jid: jid.clone(),
                         ..JobSnapshot::default()
                     };
                     let outcome = failed_call_outcome(&job, &error);
@@ -621,7 +615,7 @@ impl PlannedJobImporter<'_> {
                     outcome
                 }
             };
-            let outcome = with_line_queue_and_state(outcome, &round, sent, *state);
+            let outcome = with_line_queue_and_state(outcome, sent, *state);
             outcomes.push(outcome);
         }
         let tracked: Vec<&Name> = tracked.iter().collect();

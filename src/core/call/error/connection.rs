@@ -1,12 +1,12 @@
-//! Errors about a connection that could not be opened.
+//! Errors about a connection that could not be opened, or that lost the reply to a call.
 
 use std::io;
 use std::time::Duration;
 
 use super::tls::tls_failed;
 use crate::address::{Address, Node, ServerTarget};
-use crate::core::call::fault::Fault;
-use crate::core::call::local;
+use crate::core::call::connect::Fault;
+use crate::core::call::{Call, local};
 use crate::error::{Cause, Error, Kind};
 use crate::text::Sanitized;
 
@@ -98,14 +98,87 @@ fn hint_to_pass_address(target: &ServerTarget) -> &'static str {
     }
 }
 
-pub(super) fn timed_out(target: &ServerTarget, timeout: Duration) -> Error {
+fn timed_out(target: &ServerTarget, timeout: Duration) -> Error {
     Error::new(Kind::Timeout, no_reply_sentence(target, timeout))
         .hint("the server may be frozen or a firewall may drop packets")
 }
 
-pub(super) fn no_reply_sentence(target: &ServerTarget, timeout: Duration) -> String {
+fn no_reply_sentence(target: &ServerTarget, timeout: Duration) -> String {
     let within = humantime::format_duration(timeout);
     format!("no reply from `{target}` within {within}")
+}
+
+/// The error for a call whose reply was lost. Unless the call only reads, the error says that the change may or may not
+/// have happened.
+pub(crate) fn call_lost(
+    fault: Fault,
+    call: &Call,
+    target: &ServerTarget,
+    timeout: Duration,
+) -> Error {
+    let spec = call.spec();
+    let (doing, object) = (spec.wording.doing, call.subject_text());
+    if matches!(fault, Fault::InvalidUtf8) {
+        return Error::new(
+            Kind::Error,
+            format!("the server refused {doing} {object}; its message is not UTF-8"),
+        );
+    }
+    if spec.has_read_retry_class() {
+        return match fault {
+            Fault::TimedOut => timed_out(target, timeout).hint(
+                "the server may be frozen, or this takes longer: `--timeout` gives it more time",
+            ),
+            Fault::MalformedReply | Fault::TooLong | Fault::TooMuch | Fault::OutOfMemory => {
+                not_connected(fault, target, timeout)
+            }
+            _ => Error::new(
+                Kind::Unreachable,
+                format!("lost `{target}` while {doing} {object}"),
+            ),
+        };
+    }
+    let is_late = matches!(fault, Fault::TimedOut);
+    let lost = match fault {
+        Fault::TimedOut => no_reply_sentence(target, timeout),
+        Fault::TooLong | Fault::TooMuch => format!("got too long a reply from `{target}`"),
+        Fault::OutOfMemory => format!("out of memory for the reply of `{target}`"),
+        _ => format!("lost `{target}`"),
+    };
+    let mut error = Error::new(
+        Kind::OutcomeUnknown,
+        format!("{lost} while {doing} {object}; the change may or may not have happened"),
+    );
+    if let Some(hint) = spec.hint_for_lost_reply(&call.args) {
+        error = error.hint(hint);
+    }
+    if is_late {
+        error = error.further_hint("`--timeout` gives it more time");
+    }
+    match call.subject_jid() {
+        Some(jid) => error.about_jid(&jid),
+        None => error,
+    }
+}
+
+/// Whether this error means that the server currently refuses every write of this user. Such an error of a repeated
+/// call does not tell whether the server applied an earlier attempt, whose reply was lost.
+pub(crate) fn blocks_writes(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        Kind::Loading
+            | Kind::Busy
+            | Kind::Stale
+            | Kind::Oom
+            | Kind::Misconf
+            | Kind::NoReplicas
+            | Kind::ReadOnly
+            | Kind::ClusterDown
+            | Kind::SlotMoving
+            | Kind::NoMaster
+            | Kind::NoPerm
+            | Kind::Auth
+    )
 }
 
 /// Whether the server may reply to a later call, so that a caller without a time limit should keep trying.

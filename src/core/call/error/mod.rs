@@ -4,18 +4,16 @@
 //! of known texts, which the core or the server itself writes.
 
 mod connection;
-mod login;
-mod lost;
 mod raised;
 mod refused;
 mod server_error;
 mod tls;
 mod topology;
 
-pub(crate) use self::connection::{may_answer_later, may_connect_soon, not_connected};
-pub(crate) use self::login::login_refused;
-pub(crate) use self::lost::{blocks_writes, call_lost};
-pub(crate) use self::refused::{call_refused, refusal_with_code, server_disk_full};
+pub(crate) use self::connection::{
+    blocks_writes, call_lost, may_answer_later, may_connect_soon, not_connected,
+};
+pub(crate) use self::refused::{call_refused, login_refused, refusal_with_code, server_disk_full};
 pub(crate) use self::server_error::ServerError;
 pub(crate) use self::topology::{
     address_is_cluster_node, address_is_sentinel, circular_redirection, cluster_down, master_lost,

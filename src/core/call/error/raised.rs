@@ -1,7 +1,7 @@
 //! Errors that the core's Lua script raised. An error is a refusal of a job or wrong usage if its text is known for
 //! that, and a defect of the core otherwise.
 
-use crate::core::call::request::Call;
+use crate::core::call::Call;
 use crate::core::script::Script;
 use crate::error::{Cause, Error, JobChangeRefusal};
 use crate::name::Name;

@@ -1,6 +1,6 @@
 use super::{ServerError, call_refused, login_refused};
 use crate::address::ServerTarget;
-use crate::core::call::request::Call;
+use crate::core::call::Call;
 use crate::core::script::Script;
 use crate::error::{Cause, Error, Kind};
 

@@ -23,7 +23,7 @@ use rustls::{ClientConfig, ClientConnection, SignatureScheme, StreamOwned};
 use self::fault::TlsFault;
 pub(crate) use self::tls_session::TlsSessionInfo;
 use crate::address::tls::Tls;
-use crate::core::call::fault::Fault;
+use crate::core::call::connect::Fault;
 use crate::error::Error;
 use crate::text::Sanitized;
 

@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use super::TlsFault;
-use crate::core::call::fault::Fault;
+use crate::core::call::connect::Fault;
 
 /// Maximum wait for the server's first byte. After that, a second connection tests whether the server has TLS at all.
 const PATIENCE: Duration = Duration::from_secs(1);

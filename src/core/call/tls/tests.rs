@@ -11,7 +11,7 @@ use rustls::{RootCertStore, ServerConfig, ServerConnection};
 
 use super::{TlsClient, TlsFault};
 use crate::address::tls::Tls;
-use crate::core::call::fault::Fault;
+use crate::core::call::connect::Fault;
 use crate::threads;
 
 /// A server that requires a client certificate, and a client that has none.

@@ -3,41 +3,41 @@
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 
 use super::{HelpGroup, MemberDispatch, Spec};
-use crate::args::coordination::{CoordinationFlags, OccupiedLaneFlags};
-use crate::args::format::Format;
+use crate::args::coordination::{self, CoordinationFlags, OccupiedLaneFlags};
 use crate::args::input_arg::{FileArg, InputArg};
-use crate::args::moment;
-use crate::args::moment::MomentArg;
+use crate::args::moment::{self, MomentArg};
 use crate::args::shared::{
     BULK, DueTimeFlags, MaxInputDataFlag, RequireExistingQueueFlag, WaitReplicasFlag,
 };
 use crate::args::value;
+use crate::bulk::maxima::ThrottleMaximaToSet;
+use crate::bulk::new_queues;
 use crate::clock::moment::Moment;
-use crate::core::api::put::PutPolicy;
-use crate::error::Error;
+use crate::core::api::guard::{GuardRefusal, GuardReply, PutPolicy, PutResult};
+use crate::core::api::queue::CHECK;
+use crate::error::{Cause, Error, Kind};
 use crate::exit::Exit;
 use crate::input::data;
 use crate::input::line::{Dependency, NewJob, NewName};
 use crate::input::source::CommandInputs;
 use crate::input::two_pass::TwoPassFile;
+use crate::json::Json;
 use crate::json::path::JsonPath;
+use crate::model::bulk::OutcomeCode;
+use crate::model::coordination::{CoordinationOption, CoordinationOptions, RequiredOption};
 use crate::model::job::State;
-use crate::model::put::JidDerivation;
-use crate::model::rate::MaxRate;
+use crate::model::put::{DuplicateOutcome, JidDerivation, PutOrExistingJob};
 use crate::name::Name;
 use crate::session::Session;
-use crate::submit;
-use crate::submit::jid;
-use crate::submit::jid::LineDefaults;
-use crate::submit::{JournalOrReportPath, SubmitOptions};
+use crate::submit::jid::{self, LineDefaults};
+use crate::submit::{self, SubmitFlags, SubmitOptions};
 use crate::text::{format_count, format_duration};
-use crate::wait;
-use crate::wait::{SubscribedWait, WaitOptions};
+use crate::wait::{self, SubscribedWait, WaitOptions};
 
-pub(super) mod one;
+/// The longest time between a put and `--at`, in seconds.
+const TEN_YEARS: f64 = 10.0 * 365.25 * 86_400.0;
 
 /// Put a job into a queue, or many jobs from a file
 ///
@@ -161,25 +161,8 @@ pub(crate) struct Args {
     #[arg(help_heading = BULK, long, value_name = "FILE",
           conflicts_with_all = ["positional", "jid"])]
     from: Option<FileArg>,
-    /// Record each line in this file; the same command with the same file skips lines that are done
-    #[arg(help_heading = BULK, long, value_name = "FILE", value_parser = value::file_to_write(),
-          requires = "from")]
-    journal: Option<PathBuf>,
-    /// As `--journal`, and the file has the outcome of each line, as a line of `-o ndjson`
-    #[arg(help_heading = BULK, long, value_name = "FILE", value_parser = value::file_to_write(),
-          requires = "from", conflicts_with = "journal")]
-    report: Option<PathBuf>,
-    /// Number of jobs per call [default: 200]
-    #[arg(help_heading = BULK, long, value_name = "N", value_parser = value::jobs_per_call,
-          allow_hyphen_values = true, requires = "from")]
-    batch: Option<usize>,
-    /// Maximum number of jobs per second, such as `500/s`
-    #[arg(help_heading = BULK, long, value_name = "N/s", value_parser = value::rate,
-          allow_hyphen_values = true, requires = "from")]
-    rate: Option<MaxRate>,
-    /// Stop at the first line that fails
-    #[arg(help_heading = BULK, long, requires = "from")]
-    fail_fast: bool,
+    #[command(flatten)]
+    lines: SubmitFlags,
     /// Wait until the job is complete, at most for D, such as `10m`; with `--from`, all jobs
     #[arg(long, value_name = "D", num_args = 0..=1, require_equals = true,
           value_parser = moment::parse_deadline)]
@@ -290,27 +273,6 @@ impl Args {
         }
     }
 
-    /// Refuses flags that need `--from`. clap does not do this if there is positional data, because that conflicts with
-    /// `--from`.
-    fn refuse_flags_needing_from(&self) -> Result<(), Error> {
-        let needs_it = self.jid_from.is_some()
-            || self.record_file().is_some()
-            || self.batch.is_some()
-            || self.rate.is_some()
-            || self.fail_fast;
-        if needs_it {
-            Err(Error::usage("`--from` is missing"))
-        } else {
-            Ok(())
-        }
-    }
-
-    /// The file that records the lines.
-    fn record_file(&self) -> Option<JournalOrReportPath> {
-        let journal = self.journal.clone().map(JournalOrReportPath::Journal);
-        journal.or_else(|| self.report.clone().map(JournalOrReportPath::Report))
-    }
-
     /// The options of `--wait`.
     fn wait_options(&self, now: Moment) -> Option<WaitOptions> {
         let deadlines = self.wait.as_ref()?.iter().chain(&self.deadline);
@@ -346,40 +308,36 @@ pub(crate) const SPEC: Spec<Args> =
     Spec::writes(HelpGroup::Submit, run).context_member_dispatch(Args::context_member_dispatch);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    match &args.from {
-        Some(from) => put_lines(&args, from, session),
-        None => {
-            args.refuse_flags_needing_from()?;
-            one::run(&args, session)
-        }
+    if let Some(from) = &args.from {
+        return put_lines(&args, from, session);
     }
+    // clap does not refuse these if there is positional data, because that conflicts with `--from`.
+    if args.jid_from.is_some() || args.lines != SubmitFlags::default() {
+        return Err(Error::usage("`--from` is missing"));
+    }
+    put_one(&args, session)
 }
 
 /// Puts one job per line of a file.
 fn put_lines(args: &Args, from: &FileArg, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.require_format(&[Format::Jid, Format::Raw])?;
     let mut source = session.input();
     let data = args.read_data(&mut source)?;
     // Claim stdin for the jobs, unless its lines were read before, to divide them among the members of the context.
     if *from == FileArg::Stream && session.input_sharing_member_count().is_none() {
         source.claim_stdin_for("jobs")?;
     }
-    let defaults = args.line_defaults(data);
-    let order = SubmitOptions {
+    let options = SubmitOptions {
         from: from.clone(),
-        defaults,
+        defaults: args.line_defaults(data),
         throttles: args.coordinated.throttles.clone(),
         policy: args.policy(),
         existing: args.existing,
         if_absent: args.if_absent || args.jid_from.is_some(),
-        batch: args.batch,
-        rate: args.rate,
-        fail_fast: args.fail_fast,
-        record: args.record_file(),
+        flags: args.lines.clone(),
         replicas: args.replicas.wait_replicas,
         keep_jids: args.wait.is_some() && !args.dry_run,
     };
-    let submitted = submit::submit_file(&order, session)?;
+    let submitted = submit::submit_file(&options, session)?;
     if !submitted.jids.is_empty()
         && let Some(options) = args.wait_options(session.now())
     {
@@ -387,4 +345,239 @@ fn put_lines(args: &Args, from: &FileArg, session: &mut Session) -> Result<Exit,
         wait_for_jobs(waiter, submitted.jids, session)?;
     }
     Ok(submitted.exit)
+}
+
+/// Puts one job: one call, whose reply becomes the result.
+fn put_one(args: &Args, session: &mut Session) -> Result<Exit, Error> {
+    // Without `--from` both are required.
+    let (Some(queue), Some(klass)) = (&args.queue, &args.klass) else {
+        return Err(Error::usage("`qless put` expects a queue and a klass"));
+    };
+    if args.allow_missing && args.depends.is_empty() {
+        return Err(Error::usage("`--allow-missing` needs `--depends`"));
+    }
+    // Refuse options that need a key only if `--key` is given and empty: if it is absent, the defaults of the queue may
+    // supply a key.
+    if args.coordinated.key.as_ref().is_some_and(Name::is_empty) {
+        coordination::refuse_unmet_requirements(
+            &args.lane.lane_and_coordination_options(&args.coordinated),
+        )?;
+    }
+    let data = args.read_data(&mut session.input())?;
+    let now = session.connect()?;
+    if let Some(at) = &args.later.at
+        && at.resolve(now).since(now) > TEN_YEARS
+    {
+        return Err(Error::usage("`--at` is more than ten years ahead"));
+    }
+    let queues = std::slice::from_ref(queue);
+    let swapped = new_queues::swapped_arguments_note(
+        queue,
+        klass,
+        args.existing,
+        args.dry_run,
+        now,
+        session,
+    )?;
+    new_queues::note_or_refuse_new_queues(queues, args.existing, args.dry_run, now, session)
+        .map_err(|error| error.hint_if(swapped.clone()))?;
+    if let Some(hint) = swapped {
+        session.ui.note(&format!("hint: {hint}"));
+    }
+    let maxima = ThrottleMaximaToSet::read_changes(&args.coordinated.throttles, now, session)?;
+    // Subscribe before the put, so that the wait misses no event of the job.
+    let awaited = args.wait_options(now).filter(|_| !args.dry_run);
+    let waiter = awaited
+        .map(|options| SubscribedWait::subscribe_and_handle_signals(options, session))
+        .transpose()?;
+    if !args.dry_run {
+        maxima.confirm_if_protected(session)?;
+    }
+    let job = args.new_job(data);
+    let fresh = || Name::from(uuid::Uuid::new_v4().simple().to_string());
+    let jid = args.jid.clone().unwrap_or_else(fresh);
+    let mut call = args.policy().put_one_call(maxima.as_put_maxima().as_ref());
+    job.for_each_put_word(jid.as_bytes(), now, |word| call.push_arg(word));
+    let put = match session.core()?.put_one(now, &jid, call)? {
+        GuardReply::Done(placed) => {
+            note_no_dependencies(&placed, args.allow_missing, session);
+            note_if_option_has_no_effect(&job, now, session)?;
+            put_or_duplicated_job(&job, jid, placed, args.dry_run, now, session)?
+        }
+        GuardReply::Refused(refusal) if refusal.code == OutcomeCode::Exists && args.if_absent => {
+            existing_job(jid, args.dry_run, now, session)?
+        }
+        GuardReply::Refused(refusal) => return Err(refusal_error(&job, &jid, &refusal)),
+    };
+    show_put(&put, session)?;
+    if args.dry_run {
+        if put.writes_job() {
+            maxima.note_planned_maxima(session);
+        }
+        return Ok(Exit::Ok);
+    }
+    if put.writes_job() {
+        maxima.note_changed_maxima(session);
+    }
+    if let Some(replicas) = args.replicas.wait_replicas {
+        session.core()?.wait_for_replicas(replicas)?;
+    }
+    if let Some(waiter) = waiter {
+        wait_for_jobs(waiter, vec![put.jid], session)?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// Notes each given dependency for which the job does not wait.
+fn note_no_dependencies(placed: &PutResult, allow_missing: bool, session: &mut Session) {
+    let what = if allow_missing {
+        "complete or missing"
+    } else {
+        "complete already"
+    };
+    for jid in &placed.no_dependencies {
+        session
+            .ui
+            .note(&format!("note: `{jid}` is {what}: not a dependency"));
+    }
+}
+
+/// Notes an option that has no effect, because neither the put nor the defaults of its queue set the `dup` that
+/// the option requires. This is no error: the defaults can change between two runs of a command.
+fn note_if_option_has_no_effect(
+    job: &NewJob,
+    now: Moment,
+    session: &mut Session,
+) -> Result<(), Error> {
+    let given = &job.coordination;
+    let (Some((_, RequiredOption::Dup(needed))), Err(unmet)) = (
+        given.first_unmet_requirement(),
+        coordination::refuse_unmet_requirements(given),
+    ) else {
+        return Ok(());
+    };
+    let key = Name::from([job.queue(), b"-defaults"].concat());
+    let options = session.core()?.config(now)?.into_iter();
+    let stored = options
+        .filter(|option| option.set)
+        .find(|option| option.key == key);
+    let stored = stored.and_then(|stored| Json::parse(stored.value.as_bytes()));
+    let defaults = stored
+        .map(|stored| CoordinationOptions::from_stored_json(&stored))
+        .unwrap_or_default();
+    let mut all = given.clone();
+    all.fill_absent(&defaults);
+    if all.option_value(CoordinationOption::Dup) != Some(needed.as_bytes()) {
+        let why = unmet.message();
+        session.ui.note(&format!("note: {why}: it has no effect"));
+    }
+    Ok(())
+}
+
+/// The result of an accepted put: the new job, or the existing job that it duplicates with what the core did about it.
+pub(super) fn put_or_duplicated_job(
+    job: &NewJob,
+    jid: Name,
+    placed: PutResult,
+    dry_run: bool,
+    now: Moment,
+    session: &mut Session,
+) -> Result<PutOrExistingJob, Error> {
+    let Some(existing) = placed.jid.filter(|existing| *existing != jid) else {
+        return Ok(PutOrExistingJob {
+            jid,
+            queue: Some(Name::from(job.queue())),
+            state: placed.state,
+            created: true,
+            new: true,
+            queued_behind: placed.behind,
+            dry_run,
+            duplicate: DuplicateOutcome::None,
+        });
+    };
+    let duplicate = match placed.state.as_ref().map(Name::as_bytes) {
+        Some(b"merged") => DuplicateOutcome::Merged,
+        Some(b"replaced") => DuplicateOutcome::Replaced,
+        Some(b"skipped") => DuplicateOutcome::Skipped,
+        _ => DuplicateOutcome::Exists,
+    };
+    Ok(PutOrExistingJob {
+        queued_behind: placed.behind,
+        duplicate,
+        ..existing_job(existing, dry_run, now, session)?
+    })
+}
+
+/// A job that existed before the put, with its present queue and state.
+fn existing_job(
+    jid: Name,
+    dry_run: bool,
+    now: Moment,
+    session: &mut Session,
+) -> Result<PutOrExistingJob, Error> {
+    let core = session.core()?;
+    let found = core.job_snapshots(now, std::slice::from_ref(&jid))?;
+    let found = found.into_iter().flatten().next();
+    Ok(PutOrExistingJob {
+        jid,
+        queue: found.as_ref().and_then(|job| job.queue.clone()),
+        state: found.as_ref().map(|job| job.state.clone()),
+        dry_run,
+        duplicate: DuplicateOutcome::Exists,
+        ..PutOrExistingJob::default()
+    })
+}
+
+/// The error for a put that the core refused.
+fn refusal_error(job: &NewJob, jid: &Name, refusal: &GuardRefusal) -> Error {
+    // If the put has an option that requires another one, the queue's defaults did not set the required one either.
+    if let (OutcomeCode::Invalid, Err(unmet)) = (
+        refusal.code,
+        coordination::refuse_unmet_requirements(&job.coordination),
+    ) {
+        return unmet;
+    }
+    let cannot_put = |why: &str| format!("cannot put `{jid}`: {why}");
+    let message = cannot_put(&refusal.put_or_dependency_detail().to_string());
+    match refusal.code {
+        OutcomeCode::Exists => Error::conflict(message)
+            .about_jid(jid)
+            .hint("`--if-absent` leaves it as it is, `--replace` puts it again"),
+        OutcomeCode::Cycle => Error::conflict(message).about_jid(jid),
+        OutcomeCode::MissingDependency => {
+            let mut missing = refusal.detail_names();
+            let hint = if missing.any(|name| name.as_bytes().contains(&b',')) {
+                "name each job by a `--depends` of its own"
+            } else {
+                "`--allow-missing` ignores dependencies that do not exist"
+            };
+            Error::not_found(message)
+                .hint(hint)
+                .about_jid(jid)
+                .caused_by(Cause::MissingDependency)
+        }
+        _ => {
+            let why = refusal.core_refusal_text();
+            // These are the texts about a key of the wrong type. The core names the key, or repeats the server's
+            // `WRONGTYPE` error.
+            if !why.starts_with("WRONGTYPE") && !why.contains(" is no ") {
+                return Error::new(Kind::Error, message);
+            }
+            let why = why
+                .split_once("WRONGTYPE")
+                .map_or(why.as_str(), |_| "a key that it needs has the wrong type");
+            Error::new(Kind::WrongKeyType, cannot_put(why)).hint(format!("`{CHECK}` names it"))
+        }
+    }
+}
+
+/// Shows the result of a put. On a terminal, or for a dry run, a line on stderr says what happened.
+pub(super) fn show_put(put: &PutOrExistingJob, session: &mut Session) -> Result<(), Error> {
+    session.ui.show(put)?;
+    if put.dry_run {
+        session.ui.note_dry_run_changes(&put.change_text());
+    } else {
+        session.ui.note_to_people(&put.change_text());
+    }
+    Ok(())
 }
