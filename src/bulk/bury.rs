@@ -1,6 +1,6 @@
 //! Burying: jobs that have not started become failed.
 
-use super::order;
+use super::lanes::last_of_lane_first;
 use super::{BulkPlan, JobOutcome, add_outcomes_of_replies};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -45,7 +45,7 @@ pub(crate) fn bury_jobs(
 ) -> Result<Exit, Error> {
     let effects = format!("\n  their group becomes `{}`\n", why.group);
     let consent = plan.ask_consent_or_print_plan(session, &effects)?;
-    plan.jobs = order::last_of_lane_first(plan.jobs, session.now(), session)?;
+    plan.jobs = last_of_lane_first(plan.jobs, session.now(), session)?;
     plan.change_in_slices(session, consent, |core, now, note, jobs, outcomes| {
         let replies = core.bury(now, note, jobs, why);
         add_outcomes_of_replies(outcomes, jobs, replies, |job, ()| {

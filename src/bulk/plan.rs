@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use super::cancel::RunningJobs;
 use super::ledger::{Ledger, LedgerHead};
 use super::new_queues;
 use super::restart::RestartWatch;
-use super::running::RunningJobs;
 use super::{JobOutcome, SLICE};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, JobTargets, RequireExistingQueueFlag, Selector};

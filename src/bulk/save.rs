@@ -5,9 +5,8 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::JobOutcome;
-use super::lanes::drop_lane_followers;
+use super::lanes::{Edges, drop_lane_followers};
 use super::ledger::{Ledger, LedgerHead};
-use super::order::Edges;
 use crate::clock::moment::Moment;
 use crate::core::api::export::ExportReader;
 use crate::core::call::Core;

@@ -42,7 +42,7 @@ pub(super) struct BulkTally {
     /// The number of jobs that were cancelled while they ran.
     ran: usize,
     /// The number of given jobs that were deleted after this command listed them and before it changed them.
-    vanished: usize,
+    pub(super) vanished: usize,
     /// The number of jobs that needed no change, because they already were what the action would make them.
     as_asked: usize,
 }
@@ -127,11 +127,6 @@ impl BulkTally {
     /// How many jobs were changed.
     pub(super) fn done_count(&self) -> usize {
         self.doc.sum.done
-    }
-
-    /// Counts one given job that was deleted before this command changed it. Deleted dependents are not counted.
-    pub(super) fn count_vanished_given_job(&mut self) {
-        self.vanished += 1;
     }
 
     /// Counts one job, and writes it if the format lists each job as it happens.

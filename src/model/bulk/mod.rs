@@ -10,11 +10,14 @@ use strum::IntoStaticStr;
 
 use super::job_snapshot::JobSnapshot;
 use super::queue::RoundedSeconds;
-use crate::error::Kind;
+use crate::error::{Error, JobChangeRefusal, Kind};
 use crate::name::Name;
 
 /// Maximum number of jobs that one call of a command of the core changes or returns.
 pub(crate) const MAX_JOBS_PER_CALL: usize = 500;
+
+/// The reason reported for a job if nothing shows its outcome.
+pub(crate) const LOST: &str = "the reply was lost; the change may or may not have happened";
 
 /// The outcome of the change of one job. The core's guards report most of them: calls that change a job only if its
 /// mark is still the one that was read.
@@ -237,6 +240,140 @@ impl JobOutcome {
             detail: Some(why.into()),
             ..JobOutcome::new(jid, code)
         }
+    }
+
+    /// The outcome of a job that was changed.
+    pub(crate) fn done(jid: &Name) -> JobOutcome {
+        JobOutcome::new(jid, OutcomeCode::Ok)
+    }
+
+    /// The outcome of a job that a dry run would change.
+    pub(crate) fn planned(job: &JobSnapshot) -> JobOutcome {
+        JobOutcome {
+            result: ItemResult::Planned,
+            ..JobOutcome::done(&job.jid).with_snapshot(job)
+        }
+    }
+
+    /// The outcome of a job that does not exist.
+    pub(crate) fn gone(jid: &Name) -> JobOutcome {
+        JobOutcome::refused(jid, OutcomeCode::Gone, "it does not exist")
+    }
+
+    /// The outcome of a complete job, which cannot be changed.
+    pub(crate) fn already_complete(jid: &Name) -> JobOutcome {
+        JobOutcome::refused(
+            jid,
+            OutcomeCode::Complete,
+            OutcomeDetail::Is("complete".into()),
+        )
+    }
+
+    /// The outcome of a job that another client changed since its snapshot.
+    pub(crate) fn changed_meanwhile(jid: &Name) -> JobOutcome {
+        JobOutcome::refused(jid, OutcomeCode::StateChanged, "it changed meanwhile")
+    }
+
+    /// The outcome of a job whose state forbids the change; `required` is the state that
+    /// the change requires, if there is exactly one.
+    pub(crate) fn wrong_state(
+        jid: &Name,
+        is: impl Into<Name>,
+        required: Option<&'static str>,
+    ) -> JobOutcome {
+        let is = is.into();
+        JobOutcome::refused(
+            jid,
+            OutcomeCode::StateChanged,
+            OutcomeDetail::State { is, required },
+        )
+    }
+
+    /// The outcome of a job that another worker holds.
+    pub(crate) fn held_by_other(jid: &Name, worker: &Name) -> JobOutcome {
+        let why = OutcomeDetail::Is(format!("held by `{worker}`"));
+        JobOutcome::refused(jid, OutcomeCode::NotHolder, why)
+            .hint("`--as-holder` acts as the worker that holds the job")
+    }
+
+    /// The outcome of a job for an error by which the core refused its call; `None` for any other error.
+    pub(crate) fn from_refusal(jid: &Name, error: &Error) -> Option<JobOutcome> {
+        let why = match error.refusal_of(jid)? {
+            JobChangeRefusal::Gone => return Some(JobOutcome::gone(jid)),
+            JobChangeRefusal::Holder(worker) => {
+                return Some(JobOutcome::held_by_other(jid, worker));
+            }
+            JobChangeRefusal::State(None) => OutcomeDetail::Is("not running".into()),
+            JobChangeRefusal::State(Some(state)) => OutcomeDetail::State {
+                is: state.clone(),
+                required: None,
+            },
+            JobChangeRefusal::Queue(queue) => format!("it runs in `{queue}`").into(),
+        };
+        Some(JobOutcome::refused(jid, OutcomeCode::StateChanged, why))
+    }
+
+    pub(crate) fn hint(self, hint: impl Into<String>) -> JobOutcome {
+        self.hint_if(Some(hint.into()))
+    }
+
+    /// Adds a hint, if there is one.
+    pub(crate) fn hint_if(mut self, hint: Option<String>) -> JobOutcome {
+        self.hint = hint.or(self.hint);
+        self
+    }
+
+    pub(crate) fn with_state_after(mut self, state: &str) -> JobOutcome {
+        self.state_after = Some(state.into());
+        self
+    }
+
+    pub(crate) fn with_cells(mut self, cells: impl IntoIterator<Item = Name>) -> JobOutcome {
+        self.cells = cells.into_iter().collect();
+        self
+    }
+
+    pub(crate) fn with_raw_reply(mut self, raw: impl Into<Vec<u8>>) -> JobOutcome {
+        self.raw = raw.into();
+        self
+    }
+
+    /// Sets whether the job already was as the command would leave it.
+    pub(crate) fn with_already_as_asked(mut self, as_asked: bool) -> JobOutcome {
+        self.as_asked = as_asked;
+        self
+    }
+
+    /// If an error is the core's refusal to change this job, turns it into an error with the words of bulk commands.
+    pub(crate) fn refusal_or_error(jid: &Name, verb: &str, error: Error) -> Error {
+        match JobOutcome::from_refusal(jid, &error) {
+            Some(outcome) => outcome.to_error(verb),
+            None => error,
+        }
+    }
+
+    /// The refusal of a job as the error of a command that named only this job.
+    pub(crate) fn to_error(&self, verb: &str) -> Error {
+        let jid = &self.jid;
+        let message = match (self.code, &self.detail) {
+            (OutcomeCode::Gone, _) => format!("job `{jid}` does not exist"),
+            (_, Some(why)) => format!("cannot {verb} `{jid}`: {why}"),
+            (code, None) => format!("cannot {verb} `{jid}`: {}", code.into_str()),
+        };
+        let error = Error::new(self.code.error_kind(), message).about_jid(jid);
+        match &self.hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    }
+
+    /// The outcome of a job whose call ended in an error.
+    pub(crate) fn of_failed_call(job: &JobSnapshot, error: &Error) -> JobOutcome {
+        let (code, why) = match error.kind() {
+            Kind::OutcomeUnknown => (OutcomeCode::Unknown, LOST.into()),
+            _ => (OutcomeCode::Server, error.message()),
+        };
+        JobOutcome::refused(&job.jid, code, &*why).with_snapshot(job)
     }
 
     /// Sets the queue and the state that the job had before the change.

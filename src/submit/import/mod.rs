@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::round::{PutRound, SentJob};
 use crate::args::input_arg::FileArg;
 use crate::args::shared::BulkFlags;
-use crate::bulk::{BulkPlan, JobOutcome, failed_call_outcome};
+use crate::bulk::{BulkPlan, JobOutcome};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::consent::Consent;
@@ -616,7 +616,7 @@ impl PlannedJobImporter<'_> {
                         jid,
                         ..JobSnapshot::default()
                     };
-                    let outcome = failed_call_outcome(&job, &error);
+                    let outcome = JobOutcome::of_failed_call(&job, &error);
                     stopped_by.get_or_insert(error);
                     outcome
                 }
