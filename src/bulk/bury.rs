@@ -4,10 +4,9 @@ use super::lanes::last_of_lane_first;
 use super::{BulkPlan, JobOutcome, add_outcomes_of_replies};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{OutcomeCode, OutcomeDetail, Verb};
+use crate::model::bulk::{JobSnapshot, OutcomeCode, OutcomeDetail, Verb};
 use crate::model::ending::FailureReason;
 use crate::model::job::State;
-use crate::model::job_snapshot::JobSnapshot;
 use crate::session::Session;
 
 pub(crate) const BURY: Verb = Verb::new("bury", "bury", "buried").with_raw_replies();

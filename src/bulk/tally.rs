@@ -7,14 +7,13 @@ use crate::args::format::Format;
 use crate::clock::Stopwatch;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::model::bulk::Verb;
-use crate::model::bulk::text::{
+use crate::model::bulk::report::{
     NAMED, ReasonTally, bulk_summary, count_and_first_names, done_or_planned_sentence,
 };
 use crate::model::bulk::{
     BulkReport, BulkRow, BulkTableColumns, BulkTotals, ItemResult, OutcomeCode,
 };
-use crate::model::job_snapshot::JobSnapshot;
+use crate::model::bulk::{JobSnapshot, Verb};
 use crate::model::queue::RoundedSeconds;
 use crate::session::Session;
 use crate::text::format_count;

@@ -11,9 +11,8 @@ use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{OutcomeCode, Verb};
+use crate::model::bulk::{JobSnapshot, OutcomeCode, Verb};
 use crate::model::job::State;
-use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 

@@ -9,9 +9,8 @@ use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::Verb;
+use crate::model::bulk::{JobSnapshot, Verb};
 use crate::model::job::State;
-use crate::model::job_snapshot::JobSnapshot;
 use crate::session::Session;
 
 /// Run scheduled jobs now

@@ -12,11 +12,10 @@ use crate::bulk::requeue::{RETRY, RetryOptions, retry_jobs};
 use crate::bulk::{BulkPlan, JobOutcome, add_outcomes_of_replies};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::BulkTableColumns;
 use crate::model::bulk::Verb;
+use crate::model::bulk::{BulkTableColumns, JobSnapshot};
 use crate::model::ending::FailureReason;
 use crate::model::job::State;
-use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 

@@ -21,9 +21,10 @@ use crate::core::call::jobs_per_reply::JobsPerReply;
 use crate::core::call::reply::Bytes;
 use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
-use crate::model::bulk::{JobOutcome, LOST, MAX_JOBS_PER_CALL, OutcomeCode, OutcomeDetail};
+use crate::model::bulk::{
+    FieldInterner, JobOutcome, JobSnapshot, LOST, MAX_JOBS_PER_CALL, OutcomeCode, OutcomeDetail,
+};
 use crate::model::job::{Job, State};
-use crate::model::job_snapshot::{FieldInterner, JobSnapshot};
 use crate::name::Name;
 use crate::text::backtick_list;
 

@@ -166,7 +166,7 @@ impl Core {
 /// in the index is returned once.
 #[derive(Debug)]
 pub(crate) struct IndexReader {
-    index: Index,
+    pub index: Index,
     size: u64,
     next: u64,
     /// Where the last range of a backward reader began. `None` for a forward one.

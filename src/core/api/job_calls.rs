@@ -11,9 +11,8 @@ use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, calls};
 use crate::error::{Error, JobChangeRefusal};
 use crate::json::quote::quote_array;
-use crate::model::bulk::JobOutcome;
+use crate::model::bulk::{JobOutcome, JobSnapshot};
 use crate::model::job::Job;
-use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 
 /// The reply for each job.
