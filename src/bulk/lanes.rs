@@ -133,7 +133,7 @@ pub(super) fn dependents_first(jobs: Vec<JobSnapshot>, edges: &Edges) -> Vec<Job
 }
 
 /// Puts each job after the jobs that wait behind it in its lane.
-pub(super) fn last_of_lane_first(
+pub(crate) fn last_of_lane_first(
     jobs: Vec<JobSnapshot>,
     now: Moment,
     session: &mut Session,

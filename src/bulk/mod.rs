@@ -6,7 +6,6 @@
 //! it is if the job has changed since the command read it.
 
 pub(crate) mod acting_worker;
-pub(crate) mod bury;
 pub(crate) mod cancel;
 pub(crate) mod checksum;
 pub(crate) mod lanes;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::plan::TargetSource;
 use super::{BulkPlan, JobOutcome};
+use crate::args::shared::RequireExistingQueueFlag;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
@@ -21,6 +22,7 @@ pub(crate) const RETRY: Verb = Verb::new("retry", "retry", "retried");
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RetryOptions {
     pub to: Option<Name>,
+    pub existing: RequireExistingQueueFlag,
     pub delay: Option<Duration>,
     pub priority: Option<i64>,
     /// Run completed jobs again.
@@ -30,19 +32,18 @@ pub(crate) struct RetryOptions {
 }
 
 /// Retries the jobs of a plan, those of a lane in the order of their puts. Running and stalled jobs keep their
-/// remaining retries; failed and complete jobs get all their retries again. `new_queue_lines` is about a queue that
-/// does not exist yet, for the question.
+/// remaining retries; failed and complete jobs get all their retries again.
 pub(crate) fn retry_jobs(
     mut plan: BulkPlan,
     options: &RetryOptions,
-    new_queue_lines: &str,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    let effects = options.effect_lines(&plan) + new_queue_lines;
+    let (to, priority) = (options.to.as_ref(), options.priority);
+    let new_queue_lines = plan.note_or_refuse_new_queue(to, options.existing, session)?;
+    let effects = options.effect_lines(&plan) + &new_queue_lines;
     let consent = plan.ask_consent_or_print_plan(session, &effects)?;
     sort_lanes_by_put(&mut plan, session.now(), session)?;
     let begun = session.now();
-    let (to, priority) = (options.to.as_ref(), options.priority);
     plan.change_in_slices(session, consent, |core, now, note, jobs, outcomes| {
         let due = |job: &JobSnapshot| due_after_delay(options.delay, job, begun, now);
         let jobs = jobs.iter().map(|job| (job, due(job)));

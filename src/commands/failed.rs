@@ -157,14 +157,14 @@ fn retry_all(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.connect()?;
     let options = RetryOptions {
         to: args.to,
+        existing: args.existing,
         delay: args.delay,
         ..RetryOptions::default()
     };
     let refuse = |job: &JobSnapshot| options.refuse_not_retriable(job);
     plan.add_selected_jobs(session, now, &selector, refuse)?;
     plan.spread = args.spread.spread.unwrap_or_default();
-    let new_queue = plan.note_or_refuse_new_queue(options.to.as_ref(), args.existing, session)?;
-    retry_jobs(plan, &options, &new_queue, session)
+    retry_jobs(plan, &options, session)
 }
 
 /// `--cancel-all`: cancels the selected failed jobs.

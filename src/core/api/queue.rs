@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use strum::VariantArray;
 
+use super::NAMES_PER_CALL;
 use super::index::Index;
-use super::names::NAMES_PER_CALL;
 use super::not_found;
 use super::read::{ReadCommand, ReadReply};
 use crate::clock::moment::Moment;
