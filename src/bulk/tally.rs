@@ -68,9 +68,8 @@ impl BulkTally {
             reasons: ReasonTally::default(),
             doc: BulkReport {
                 sum: BulkTotals::new(verb.word, dry_run, matched).in_context(ui.context_name()),
-                items: Vec::new(),
                 table_columns: verb.table_columns,
-                rows: Vec::new(),
+                ..BulkReport::default()
             },
             sentence: String::new(),
             cascaded: 0,

@@ -58,7 +58,7 @@ impl BulkTotals {
 }
 
 /// The document of a bulk action, and the rows of its table.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct BulkReport {
     #[serde(flatten)]
     pub sum: BulkTotals,
@@ -71,8 +71,9 @@ pub(crate) struct BulkReport {
 }
 
 /// Whether a bulk command has a table, and which columns follow the jid in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum BulkTableColumns {
+    #[default]
     Nothing,
     Jids,
     /// The old and the new priority of each job.
