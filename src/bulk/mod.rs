@@ -67,14 +67,7 @@ impl BulkPlan {
             return Err(Error::not_found(format!("there are no jobs to {verb}")));
         }
         let not_tried = self.drop_and_count_after_known_failure();
-        let mut tally = BulkTally::new(
-            session,
-            self.verb,
-            self.targeting,
-            self.is_dry_run(),
-            matched,
-            self.ledger.take(),
-        );
+        let mut tally = BulkTally::new(session, &mut self, matched);
         for outcome in mem::take(&mut self.already_done) {
             tally.count_and_write_if_listed(&mut session.ui, outcome)?;
         }

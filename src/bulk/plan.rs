@@ -140,7 +140,8 @@ impl BulkPlan {
         Ok(plan)
     }
 
-    /// As [`BulkPlan::of_targets`], for jids that were read already.
+    /// As [`BulkPlan::of_targets`], for jids that were read already. The caller has checked that jids or a selector are
+    /// given.
     pub(crate) fn add_targets(
         &mut self,
         session: &mut Session,
@@ -149,7 +150,6 @@ impl BulkPlan {
         states: &[State],
         refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
     ) -> Result<(), Error> {
-        targets.require_either_jids_or_selector()?;
         let selector = targets.selector.with_default_states(states)?;
         let now = session.connect()?;
         if targets.jids.is_empty() {

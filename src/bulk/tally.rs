@@ -1,8 +1,8 @@
 //! The record and the output of a bulk action: each job as it happens, the totals at the end.
 
-use super::JobOutcome;
 use super::ledger::Ledger;
 use super::plan::TargetSource;
+use super::{BulkPlan, JobOutcome};
 use crate::args::format::Format;
 use crate::clock::Stopwatch;
 use crate::error::{Error, Kind};
@@ -47,20 +47,14 @@ pub(super) struct BulkTally {
 }
 
 impl BulkTally {
-    pub(super) fn new(
-        session: &Session,
-        verb: &'static Verb,
-        targeting: TargetSource,
-        dry_run: bool,
-        matched: usize,
-        ledger: Option<Ledger>,
-    ) -> BulkTally {
-        let ui = &session.ui;
+    /// A tally of `matched` jobs. Takes the report file of the plan.
+    pub(super) fn new(session: &Session, plan: &mut BulkPlan, matched: usize) -> BulkTally {
+        let (ui, verb, dry_run) = (&session.ui, plan.verb, plan.is_dry_run());
         BulkTally {
-            ledger,
+            ledger: plan.ledger.take(),
             verb,
-            targeting,
-            all: targeting == TargetSource::OneJid
+            targeting: plan.targeting,
+            all: plan.is_for_one_jid()
                 || ui.is_verbose()
                 || (dry_run && ui.format() != Format::Table),
             stopwatch: session.clock().start_stopwatch(),
