@@ -41,11 +41,6 @@ impl Moment {
         self.0
     }
 
-    /// The seconds without their fraction, as histories have them.
-    pub(crate) const fn whole_second(self) -> i64 {
-        self.0.div_euclid(1_000_000)
-    }
-
     pub fn seconds(self) -> f64 {
         self.0 as f64 / 1e6
     }

@@ -1,8 +1,4 @@
 //! Guarded writes: the core changes a job only if the job has not changed since the client read it.
-//!
-//! If the reply to such a call was lost and the repeated call is refused, either the first call was applied, or another
-//! client changed the job. Both calls carry one `now` and one note, so a job that the first call changed has the note in
-//! its history, at the whole second of that `now`.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -21,9 +17,7 @@ use crate::core::call::jobs_per_reply::JobsPerReply;
 use crate::core::call::reply::Bytes;
 use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
-use crate::model::bulk::{
-    FieldInterner, JobOutcome, JobSnapshot, LOST, MAX_JOBS_PER_CALL, OutcomeCode, OutcomeDetail,
-};
+use crate::model::bulk::{FieldInterner, JobOutcome, JobSnapshot, OutcomeCode, OutcomeDetail};
 use crate::model::job::{Job, State};
 use crate::name::Name;
 use crate::text::backtick_list;
@@ -52,26 +46,6 @@ impl<D> GuardReply<D> {
         match self {
             GuardReply::Done(_) => None,
             GuardReply::Refused(refusal) => Some(refusal.code),
-        }
-    }
-
-    /// Whether a put was refused because the job exists and is not older than `put_at`, so that an earlier attempt has
-    /// put it. The job's first history entry gives its age; with `by_newest_put`, the entry of its newest put does.
-    pub(crate) fn is_existing_since(&self, put_at: Moment, by_newest_put: bool) -> bool {
-        let GuardReply::Refused(refusal) = self else {
-            return false;
-        };
-        let since = refusal.detail_moment(usize::from(by_newest_put));
-        refusal.code == OutcomeCode::Exists
-            && since.is_some_and(|since| since.whole_second() >= put_at.whole_second())
-    }
-}
-
-impl<D: Default> GuardReply<D> {
-    /// If a repeated cancel does not find the job, counts the job as cancelled by the first attempt.
-    pub(crate) fn treat_gone_as_cancelled(&mut self) {
-        if self.refusal_code() == Some(OutcomeCode::Gone) {
-            *self = GuardReply::Done(D::default());
         }
     }
 }
@@ -210,9 +184,6 @@ pub enum DependentsPolicy {
     Release,
 }
 
-const LOST_AND_GONE: &str =
-    "the reply was lost, and the job no longer exists; the change may or may not have happened";
-
 /// The number of jobs that one call reads. 500 would keep a server busy for 10 ms.
 pub(crate) const JOBS_PER_READ: usize = 250;
 
@@ -279,7 +250,8 @@ impl Core {
     }
 
     /// Puts jobs into a queue again, as retry, promote and move do: into the queue `to`, or each into its own; each at
-    /// its due time, or immediately if it has none. The core refuses a job that has changed since its snapshot.
+    /// its due time, or immediately if it has none. The core refuses a job that has changed since its snapshot. Returns
+    /// the outcome of each job.
     pub(crate) fn requeue_jobs(
         &mut self,
         now: Moment,
@@ -414,115 +386,5 @@ impl Core {
             self.reconcile_repeated_calls(now, note, repeated, |_| Vec::new());
         }
         Ok(outcome)
-    }
-    /// The jobs whose history shows that a call with this note changed them at `now`.
-    pub(crate) fn jobs_changed_with_note(
-        &mut self,
-        now: Moment,
-        note: &[u8],
-        jids: &[&Name],
-    ) -> Result<HashMap<Name, Job>, Error> {
-        let entry = [
-            format!("[{},\"cli\",", now.whole_second()).as_bytes(),
-            note,
-            b"]".as_slice(),
-        ]
-        .concat();
-        let entry = Name::from(entry);
-        let mut noted = HashMap::new();
-        for jids in jids.chunks(MAX_JOBS_PER_CALL) {
-            let fields = "history,shown,queue,tags,remaining";
-            for job in self
-                .read_jobs_in_one_call(now, fields, jids)?
-                .into_iter()
-                .flatten()
-            {
-                if job.stored_history.contains(&entry) {
-                    noted.insert(job.jid.clone(), job);
-                }
-            }
-        }
-        Ok(noted)
-    }
-
-    /// Corrects the outcomes of guarded calls that were repeated. `result_of_job` makes the result of an applied call
-    /// from the job as it is now.
-    pub(crate) fn reconcile_repeated_calls<D>(
-        &mut self,
-        now: Moment,
-        note: &[u8],
-        repeated: Vec<(&Name, &mut GuardReply<D>)>,
-        result_of_job: impl Fn(Job) -> D,
-    ) {
-        let open = repeated
-            .iter()
-            .filter(|(_, outcome)| outcome.refusal_code() == Some(OutcomeCode::StateChanged));
-        let open: Vec<&Name> = open.map(|(jid, _)| *jid).collect();
-        let mut noted = if open.is_empty() {
-            Ok(HashMap::new())
-        } else {
-            self.jobs_changed_with_note(now, note, &open)
-        };
-        for (jid, outcome) in repeated {
-            let unknown = match (outcome.refusal_code(), &mut noted) {
-                (Some(OutcomeCode::StateChanged), Ok(noted)) => {
-                    if let Some(job) = noted.remove(jid) {
-                        *outcome = GuardReply::Done(result_of_job(job));
-                    }
-                    continue;
-                }
-                (Some(OutcomeCode::StateChanged), Err(_)) => LOST,
-                (Some(OutcomeCode::Gone), _) => LOST_AND_GONE,
-                _ => continue,
-            };
-            *outcome = GuardReply::Refused(GuardRefusal {
-                code: OutcomeCode::Unknown,
-                mark: Vec::new(),
-                detail: vec![Some(Name::from(unknown))],
-            });
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn refusal(code: OutcomeCode, detail: &[Option<&str>]) -> GuardReply {
-        GuardReply::Refused(GuardRefusal {
-            code,
-            mark: Vec::new(),
-            detail: detail.iter().map(|word| word.map(Name::from)).collect(),
-        })
-    }
-
-    #[test]
-    fn an_existing_job_that_is_not_older_than_the_put_was_put() {
-        let now: Moment = "1000.7".parse().unwrap();
-        for (first, newest, by_newest_put, is_put) in [
-            (Some("1000"), Some("1000"), false, true),
-            (Some("1001"), Some("1001"), false, true),
-            (Some("999"), Some("1000"), false, false),
-            (Some("999"), Some("1000"), true, true),
-            (None, None, false, false),
-            (None, None, true, false),
-        ] {
-            let put = refusal(OutcomeCode::Exists, &[first, newest]);
-            let found = put.is_existing_since(now, by_newest_put);
-            assert_eq!(found, is_put, "{first:?} {newest:?} {by_newest_put}");
-        }
-    }
-
-    #[test]
-    fn a_job_that_a_repeated_cancel_does_not_find_was_cancelled() {
-        for (code, is_done) in [
-            (OutcomeCode::Gone, true),
-            (OutcomeCode::StateChanged, false),
-            (OutcomeCode::HasDependents, false),
-        ] {
-            let mut cancel = refusal(code, &[]);
-            cancel.treat_gone_as_cancelled();
-            assert_eq!(cancel == GuardReply::Done(()), is_done);
-        }
     }
 }

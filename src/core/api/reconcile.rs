@@ -1,15 +1,93 @@
-//! Finds out what the reply to a worker's repeated call means after the first reply was lost. Both calls carry one `now`,
-//! so a job that the first call ended has the event of its end in its history, at the whole second of that `now`.
+//! Finds out what the reply to a repeated call means after the first reply was lost. A refusal means that the first
+//! call was applied, or that another client changed the job.
+//!
+//! Both calls carry one `now`, and those of an operator one note. So a job that the first call changed has the note in
+//! its history, at the whole second of that `now`; a job that a worker ended has the event of its end there.
 
-use super::guard::JOBS_PER_READ;
+use std::collections::HashMap;
+
+use super::guard::{GuardRefusal, GuardReply, JOBS_PER_READ};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
+use crate::error::Error;
 use crate::json::Number;
+use crate::model::bulk::{LOST, MAX_JOBS_PER_CALL, OutcomeCode};
 use crate::model::ending::{EndingAction, EndingOutcome, EndingRequest};
 use crate::model::job::Job;
 use crate::name::Name;
 
+const LOST_AND_GONE: &str =
+    "the reply was lost, and the job no longer exists; the change may or may not have happened";
+
 impl Core {
+    /// The jobs whose history shows that a call with this note changed them at `now`.
+    pub(crate) fn jobs_changed_with_note(
+        &mut self,
+        now: Moment,
+        note: &[u8],
+        jids: &[&Name],
+    ) -> Result<HashMap<Name, Job>, Error> {
+        let entry = [
+            format!("[{},\"cli\",", whole_second(now)).as_bytes(),
+            note,
+            b"]".as_slice(),
+        ]
+        .concat();
+        let entry = Name::from(entry);
+        let mut noted = HashMap::new();
+        for jids in jids.chunks(MAX_JOBS_PER_CALL) {
+            let fields = "history,shown,queue,tags,remaining";
+            for job in self
+                .read_jobs_in_one_call(now, fields, jids)?
+                .into_iter()
+                .flatten()
+            {
+                if job.stored_history.contains(&entry) {
+                    noted.insert(job.jid.clone(), job);
+                }
+            }
+        }
+        Ok(noted)
+    }
+
+    /// Corrects the outcomes of guarded calls that were repeated. `result_of_job` makes the result of an applied call
+    /// from the job as it is now.
+    pub(crate) fn reconcile_repeated_calls<D>(
+        &mut self,
+        now: Moment,
+        note: &[u8],
+        repeated: Vec<(&Name, &mut GuardReply<D>)>,
+        result_of_job: impl Fn(Job) -> D,
+    ) {
+        let open = repeated
+            .iter()
+            .filter(|(_, outcome)| outcome.refusal_code() == Some(OutcomeCode::StateChanged));
+        let open: Vec<&Name> = open.map(|(jid, _)| *jid).collect();
+        let mut noted = if open.is_empty() {
+            Ok(HashMap::new())
+        } else {
+            self.jobs_changed_with_note(now, note, &open)
+        };
+        for (jid, outcome) in repeated {
+            let unknown = match (outcome.refusal_code(), &mut noted) {
+                (Some(OutcomeCode::StateChanged), Ok(noted)) => {
+                    if let Some(job) = noted.remove(jid) {
+                        *outcome = GuardReply::Done(result_of_job(job));
+                    }
+                    continue;
+                }
+                (Some(OutcomeCode::StateChanged), Err(_)) => LOST,
+                (Some(OutcomeCode::Gone), _) => LOST_AND_GONE,
+                _ => continue,
+            };
+            *outcome = GuardReply::Refused(GuardRefusal {
+                code: OutcomeCode::Unknown,
+                mark: Vec::new(),
+                detail: vec![Some(Name::from(unknown))],
+            });
+        }
+    }
+
     /// Corrects the outcomes of jobs that the worker no longer held at the last attempt: an earlier attempt may have
     /// ended them. The history of each job shows whether it did.
     pub(super) fn reconcile_endings(
@@ -41,7 +119,7 @@ impl Core {
                 match present {
                     Some(present) => {
                         let done =
-                            outcome_if_applied(&present, now.whole_second(), worker, &job.action);
+                            outcome_if_applied(&present, whole_second(now), worker, &job.action);
                         if let Some(done) = done {
                             **outcome = done;
                         }
@@ -50,6 +128,28 @@ impl Core {
                 }
             }
         }
+    }
+}
+
+impl<D: Default> GuardReply<D> {
+    /// If a repeated cancel does not find the job, counts the job as cancelled by the first attempt.
+    pub(crate) fn treat_gone_as_cancelled(&mut self) {
+        if self.refusal_code() == Some(OutcomeCode::Gone) {
+            *self = GuardReply::Done(D::default());
+        }
+    }
+}
+
+impl<D> GuardReply<D> {
+    /// Whether a put was refused because the job exists and is not older than `put_at`, so that an earlier attempt has
+    /// put it. The job's first history entry gives its age; with `by_newest_put`, the entry of its newest put does.
+    pub(crate) fn is_existing_since(&self, put_at: Moment, by_newest_put: bool) -> bool {
+        let GuardReply::Refused(refusal) = self else {
+            return false;
+        };
+        let since = refusal.detail_moment(usize::from(by_newest_put));
+        refusal.code == OutcomeCode::Exists
+            && since.is_some_and(|since| whole_second(since) >= whole_second(put_at))
     }
 }
 
@@ -100,7 +200,55 @@ fn has_history_entry(job: &Job, second: i64, worker: &Name, entry_name: &str) ->
             is_holder = entry_worker.as_ref() == Some(worker);
         }
         let is_writer = entry_worker.is_none_or(|writer| writer == *worker);
-        let is_then = entry.when.map(Moment::whole_second) == Some(second);
+        let is_then = entry.when.map(whole_second) == Some(second);
         is_holder && is_then && entry.what.as_bytes() == entry_name.as_bytes() && is_writer
     })
+}
+
+/// The whole second of a moment: histories have no fractions.
+fn whole_second(moment: Moment) -> i64 {
+    moment.micros().div_euclid(1_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(code: OutcomeCode, detail: &[Option<&str>]) -> GuardReply {
+        GuardReply::Refused(GuardRefusal {
+            code,
+            mark: Vec::new(),
+            detail: detail.iter().map(|word| word.map(Name::from)).collect(),
+        })
+    }
+
+    #[test]
+    fn an_existing_job_that_is_not_older_than_the_put_was_put() {
+        let now: Moment = "1000.7".parse().unwrap();
+        for (first, newest, by_newest_put, is_put) in [
+            (Some("1000"), Some("1000"), false, true),
+            (Some("1001"), Some("1001"), false, true),
+            (Some("999"), Some("1000"), false, false),
+            (Some("999"), Some("1000"), true, true),
+            (None, None, false, false),
+            (None, None, true, false),
+        ] {
+            let put = refusal(OutcomeCode::Exists, &[first, newest]);
+            let found = put.is_existing_since(now, by_newest_put);
+            assert_eq!(found, is_put, "{first:?} {newest:?} {by_newest_put}");
+        }
+    }
+
+    #[test]
+    fn a_job_that_a_repeated_cancel_does_not_find_was_cancelled() {
+        for (code, is_done) in [
+            (OutcomeCode::Gone, true),
+            (OutcomeCode::StateChanged, false),
+            (OutcomeCode::HasDependents, false),
+        ] {
+            let mut cancel = refusal(code, &[]);
+            cancel.treat_gone_as_cancelled();
+            assert_eq!(cancel == GuardReply::Done(()), is_done);
+        }
+    }
 }

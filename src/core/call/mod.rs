@@ -2,7 +2,7 @@
 //! an error.
 //!
 //! `Core` repeats a call that the server certainly did not apply, until the call's timeout. `Core` also repeats a call
-//! whose reply was lost, with an unchanged `now`, if the call's retry class allows that; `core/api` then finds
+//! whose reply was lost, with an unchanged `now`, if the call's retry class allows that; `api/reconcile.rs` then finds
 //! out what the second reply means. Otherwise the error says that the change may or may not have happened.
 
 pub(crate) mod ahead;
