@@ -5,7 +5,7 @@ use crate::args::shared::HolderFlags;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
-use crate::model::job_snapshot::JobSnapshot;
+use crate::model::bulk::JobSnapshot;
 use crate::name::Name;
 use crate::session::actor;
 

@@ -1,12 +1,9 @@
 //! Cancelling: jobs are deleted. Dependents keep a job from being deleted, unless they are cancelled or released, too.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::lanes;
-use super::order;
-use super::order::{Edges, dependents_first};
+use super::lanes::{self, Edges};
 use super::plan::TargetSource;
-use super::running::RunningJobs;
 use super::save::{CancelSaveFile, add_and_count_dependents};
 use super::{BulkPlan, JobOutcome};
 use crate::clock::moment::Moment;
@@ -15,12 +12,12 @@ use crate::core::api::guard::{DependentsPolicy, GuardReply};
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkTableColumns, OutcomeCode};
-use crate::model::job_snapshot::JobSnapshot;
+use crate::model::bulk::report::{NAMED, count_and_first_names};
+use crate::model::bulk::{BulkTableColumns, JobSnapshot, OutcomeCode, Verb};
+use crate::model::job::Job;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::format_count;
+use crate::text::{format_count, format_duration};
 use crate::view::RenderOptions;
 
 pub(crate) const CANCEL: Verb = Verb::new("cancel", "cancel", "cancelled")
@@ -32,6 +29,9 @@ const MAX_WITHOUT_TYPED_NUMBER: usize = 1000;
 
 /// Maximum number of dependents that the question names.
 const MAX_NAMED: usize = 10;
+
+/// Number of histories in one reply.
+const HISTORIES: usize = 100;
 
 pub(crate) fn refuse_complete(job: &JobSnapshot) -> Option<JobOutcome> {
     if job.has_stored_state("complete") {
@@ -54,9 +54,10 @@ pub(crate) fn cancel_jobs(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     plan.refuse_single_excluded()?;
-    let mut edges = order::read_direct_dependents(&plan.jobs, now, session)?;
+    let jids: Vec<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
+    let mut edges = session.core()?.dependents_by_job(now, &jids)?;
     if dependents == DependentsPolicy::Refuse {
-        plan.jobs = dependents_first(std::mem::take(&mut plan.jobs), &edges);
+        plan.jobs = lanes::dependents_first(std::mem::take(&mut plan.jobs), &edges);
     }
     // A cancel does not delete the next job of the lane, so it is no dependent here. A run that refuses dependents needs
     // no such step, except a dry run: the core itself decides which jobs have dependents.
@@ -365,4 +366,65 @@ fn show_cancel_dry_run(
         });
     }
     plan.change_in_slices(session, None, |_, _, _, _, _| Ok(()))
+}
+
+/// The running jobs of a plan, in its order.
+#[derive(Debug, Default)]
+pub(super) struct RunningJobs {
+    jids: Vec<Name>,
+    /// On which worker each job runs, and for how long: ``on `mx-1` for 41s``.
+    places: HashMap<Name, String>,
+}
+
+impl RunningJobs {
+    /// Reads on which worker each running job of a plan runs, and for how long. Makes no call if none runs.
+    pub(super) fn read_workers_and_times(
+        jobs: &[JobSnapshot],
+        now: Moment,
+        session: &mut Session,
+    ) -> Result<RunningJobs, Error> {
+        let running = jobs.iter().filter(|job| job.has_stored_state("running"));
+        let jids: Vec<Name> = running.map(|job| job.jid.clone()).collect();
+        let mut places = HashMap::with_capacity(jids.len());
+        for slice in jids.chunks(HISTORIES) {
+            let found = session
+                .core()?
+                .jobs_with_fields(now, "jid,shown,worker,history", slice)?;
+            let found = found.into_iter().flatten();
+            places.extend(found.map(|job| (job.jid.clone(), describe_worker_and_time(&job, now))));
+        }
+        Ok(RunningJobs { jids, places })
+    }
+
+    /// Adds the worker and the run time of a running job to its outcome.
+    pub(super) fn add_run_details(&self, mut outcome: JobOutcome) -> JobOutcome {
+        if let Some(place) = self.places.get(&outcome.jid) {
+            outcome.detail = Some(format!("running {place}").into());
+            outcome.running_on = Some(place.clone());
+        }
+        outcome
+    }
+
+    /// The first running jobs, for a plan.
+    pub(super) fn question_lines(&self, options: &RenderOptions) -> String {
+        let first = self.jids.iter().take(NAMED);
+        let place = |jid: &Name| Some(format!("{jid} {}", self.places.get(jid)?));
+        let first: Vec<String> = first.filter_map(place).collect();
+        if first.is_empty() {
+            String::new()
+        } else {
+            "\n".to_owned() + &count_and_first_names("running", self.jids.len(), &first, options)
+        }
+    }
+}
+
+/// The worker of a running job and how long it runs, counted from the newest `popped` of its history.
+fn describe_worker_and_time(job: &Job, now: Moment) -> String {
+    let worker = job.worker.as_ref().map(|worker| format!("on `{worker}`"));
+    let mut entries = job.history.iter().flatten().rev();
+    let popped = entries.find(|entry| entry.what.as_bytes() == b"popped");
+    let since = popped.and_then(|entry| entry.when);
+    let time = since.map(|since| format!("for {}", format_duration(now.since(since).max(0.0))));
+    let place: Vec<String> = worker.into_iter().chain(time).collect();
+    place.join(" ")
 }

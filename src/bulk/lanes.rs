@@ -1,17 +1,19 @@
-//! Jobs that wait in their lanes. Such a job depends on the job before it in its lane. No command removes this
-//! dependency while that job is in the lane.
+//! Jobs that belong together: a job and its dependents, and the jobs of a lane. A job that waits in its lane depends on
+//! the job before it there. No command removes this dependency while that job is in the lane.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::order::Edges;
 use super::{BulkPlan, JobOutcome};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
-use crate::model::bulk::OutcomeCode;
+use crate::model::bulk::{JobSnapshot, OutcomeCode};
 use crate::model::lane;
 use crate::name::Name;
 use crate::session::Session;
+
+/// The dependents of each job of a plan.
+pub(super) type Edges = HashMap<Name, Vec<Name>>;
 
 /// The dependency of a job on the one before it in its lane.
 #[derive(Debug)]
@@ -82,6 +84,72 @@ pub(super) fn drop_lane_followers(
         !dependents.is_empty()
     });
     Ok(())
+}
+
+/// Puts each job after its dependents. Otherwise the server would refuse to delete a job because of a dependent that
+/// a later slice deletes.
+pub(super) fn dependents_first(jobs: Vec<JobSnapshot>, edges: &Edges) -> Vec<JobSnapshot> {
+    if edges.is_empty() {
+        return jobs;
+    }
+    let at: HashMap<Name, usize> = jobs
+        .iter()
+        .enumerate()
+        .map(|(at, job)| (job.jid.clone(), at))
+        .collect();
+    let dependents_of = |job: &JobSnapshot| {
+        let dependents = edges.get(&job.jid).into_iter().flatten();
+        dependents.filter_map(|jid| at.get(jid).copied())
+    };
+    let mut blocked_by: Vec<usize> = vec![0; jobs.len()];
+    let mut unblocks: Vec<Vec<usize>> = vec![Vec::new(); jobs.len()];
+    for (position, job) in jobs.iter().enumerate() {
+        for dependent in dependents_of(job).filter(|&dependent| dependent != position) {
+            blocked_by[position] += 1;
+            unblocks[dependent].push(position);
+        }
+    }
+    let mut order: Vec<usize> = (0..jobs.len())
+        .filter(|&job| blocked_by[job] == 0)
+        .collect();
+    let mut next = 0;
+    while let Some(&job) = order.get(next) {
+        next += 1;
+        for &unblocked in &unblocks[job] {
+            blocked_by[unblocked] -= 1;
+            if blocked_by[unblocked] == 0 {
+                order.push(unblocked);
+            }
+        }
+    }
+    // The jobs of a cycle come last, in the order given.
+    let placed: HashSet<usize> = order.iter().copied().collect();
+    order.extend((0..jobs.len()).filter(|job| !placed.contains(job)));
+    let mut jobs: Vec<Option<JobSnapshot>> = jobs.into_iter().map(Some).collect();
+    order
+        .into_iter()
+        .filter_map(|job| jobs[job].take())
+        .collect()
+}
+
+/// Puts each job after the jobs that wait behind it in its lane.
+pub(crate) fn last_of_lane_first(
+    jobs: Vec<JobSnapshot>,
+    now: Moment,
+    session: &mut Session,
+) -> Result<Vec<JobSnapshot>, Error> {
+    let jids: Vec<Name> = jobs.iter().map(|job| job.jid.clone()).collect();
+    let placed = session.core()?.lanes_with_put_or_start_times(now, &jids)?;
+    let placed = jids.into_iter().zip(placed);
+    let lanes: HashMap<Name, Name> = placed
+        .filter_map(|(jid, placed)| Some((jid, placed.lane?)))
+        .collect();
+    let keyed: Vec<Name> = lanes.keys().cloned().collect();
+    let mut edges = session.core()?.dependents_by_job(now, &keyed)?;
+    for (jid, dependents) in &mut edges {
+        dependents.retain(|dependent| lanes.get(dependent) == lanes.get(jid));
+    }
+    Ok(dependents_first(jobs, &edges))
 }
 
 impl BulkPlan {

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use super::cancel::RunningJobs;
 use super::ledger::{Ledger, LedgerHead};
 use super::new_queues;
 use super::restart::RestartWatch;
-use super::running::RunningJobs;
 use super::{JobOutcome, SLICE};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, JobTargets, RequireExistingQueueFlag, Selector};
@@ -17,11 +17,10 @@ use crate::core::call::Core;
 use crate::error::Error;
 use crate::input::jids;
 use crate::input::jids::GivenJids;
-use crate::model::bulk::text::plan_by_queue_and_state;
-use crate::model::bulk::{BulkReport, ItemResult, OutcomeCode, OutcomeDetail, Verb};
+use crate::model::bulk::report::plan_by_queue_and_state;
+use crate::model::bulk::{BulkReport, ItemResult, JobSnapshot, OutcomeCode, OutcomeDetail, Verb};
 use crate::model::jid_list;
 use crate::model::job::State;
-use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::select;
 use crate::session::{Session, actor};
@@ -141,7 +140,8 @@ impl BulkPlan {
         Ok(plan)
     }
 
-    /// As [`BulkPlan::of_targets`], for jids that were read already.
+    /// As [`BulkPlan::of_targets`], for jids that were read already. The caller has checked that jids or a selector are
+    /// given.
     pub(crate) fn add_targets(
         &mut self,
         session: &mut Session,
@@ -150,7 +150,6 @@ impl BulkPlan {
         states: &[State],
         refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
     ) -> Result<(), Error> {
-        targets.require_either_jids_or_selector()?;
         let selector = targets.selector.with_default_states(states)?;
         let now = session.connect()?;
         if targets.jids.is_empty() {

@@ -1,16 +1,18 @@
 //! Putting jobs back into a queue: retries, and what retry, promote and move share.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
-use super::order;
+use super::plan::TargetSource;
 use super::{BulkPlan, JobOutcome};
+use crate::args::shared::RequireExistingQueueFlag;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
-use crate::core::api::guard::{GuardReply, RequeueResult, RequeueVerb};
+use crate::core::api::guard::RequeueVerb;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{OutcomeCode, OutcomeDetail, Verb};
-use crate::model::job_snapshot::JobSnapshot;
+use crate::model::bulk::{JobSnapshot, OutcomeCode, OutcomeDetail, Verb};
+use crate::model::job::Job;
 use crate::name::Name;
 use crate::session::Session;
 
@@ -20,6 +22,7 @@ pub(crate) const RETRY: Verb = Verb::new("retry", "retry", "retried");
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RetryOptions {
     pub to: Option<Name>,
+    pub existing: RequireExistingQueueFlag,
     pub delay: Option<Duration>,
     pub priority: Option<i64>,
     /// Run completed jobs again.
@@ -29,19 +32,18 @@ pub(crate) struct RetryOptions {
 }
 
 /// Retries the jobs of a plan, those of a lane in the order of their puts. Running and stalled jobs keep their
-/// remaining retries; failed and complete jobs get all their retries again. `new_queue_lines` is about a queue that
-/// does not exist yet, for the question.
+/// remaining retries; failed and complete jobs get all their retries again.
 pub(crate) fn retry_jobs(
     mut plan: BulkPlan,
     options: &RetryOptions,
-    new_queue_lines: &str,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    let effects = options.effect_lines(&plan) + new_queue_lines;
-    let consent = plan.ask_consent_or_print_plan(session, &effects)?;
-    order::sort_lanes_by_put(&mut plan, session.now(), session)?;
-    let begun = session.now();
     let (to, priority) = (options.to.as_ref(), options.priority);
+    let new_queue_lines = plan.note_or_refuse_new_queue(to, options.existing, session)?;
+    let effects = options.effect_lines(&plan) + &new_queue_lines;
+    let consent = plan.ask_consent_or_print_plan(session, &effects)?;
+    sort_lanes_by_put(&mut plan, session.now(), session)?;
+    let begun = session.now();
     plan.change_in_slices(session, consent, |core, now, note, jobs, outcomes| {
         let due = |job: &JobSnapshot| due_after_delay(options.delay, job, begun, now);
         let jobs = jobs.iter().map(|job| (job, due(job)));
@@ -51,12 +53,64 @@ pub(crate) fn retry_jobs(
             (RequeueVerb::RetryRunning, kept),
         ] {
             if !jobs.is_empty() {
-                let replies = core.requeue_jobs(now, note, verb, to, priority, &jobs)?;
-                outcomes.extend(requeue_outcomes(&jobs, replies));
+                outcomes.extend(core.requeue_jobs(now, note, verb, to, priority, &jobs)?);
             }
         }
         Ok(())
     })
+}
+
+/// Sorts the failed jobs of each lane by the time of their puts, within the positions that the lane has in the plan.
+/// The order matters because a job that is put again joins its lane at the end. Failure lists have another order:
+/// burying begins with the last job of a lane.
+fn sort_lanes_by_put(plan: &mut BulkPlan, now: Moment, session: &mut Session) -> Result<(), Error> {
+    if plan.jobs.len() < 2 {
+        return Ok(());
+    }
+    let jids: Vec<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
+    let mut lanes: HashMap<Name, Vec<(usize, Option<Moment>)>> = HashMap::new();
+    let placed = session.core()?.lanes_with_put_or_start_times(now, &jids)?;
+    for (at, placed) in placed.into_iter().enumerate() {
+        if let Some(lane) = placed.lane {
+            lanes.entry(lane).or_default().push((at, placed.time));
+        }
+    }
+    for places in lanes.into_values().filter(|places| places.len() > 1) {
+        let jids: Vec<Name> = places.iter().map(|(at, _)| jids[*at].clone()).collect();
+        let found = session
+            .core()?
+            .jobs_with_fields(now, "jid,history", &jids)?;
+        let keyed = places.iter().zip(found).map(|(&(at, time), job)| {
+            let (put, started) = job.as_ref().map_or((None, false), put_time_and_was_started);
+            // Jobs that one call put have equal times. Burying put the last of them into the failure list first, so
+            // reverse their order.
+            let tie = match plan.targeting {
+                TargetSource::Selector if !started => usize::MAX - at,
+                _ => at,
+            };
+            ((put, !started, time, tie), at)
+        });
+        let mut keyed: Vec<_> = keyed.collect();
+        keyed.sort_unstable();
+        let sorted = keyed.iter().map(|(_, at)| plan.jobs[*at].clone());
+        let sorted: Vec<JobSnapshot> = sorted.collect();
+        for ((at, _), job) in places.iter().zip(sorted) {
+            plan.jobs[*at] = job;
+        }
+    }
+    Ok(())
+}
+
+/// When a job was last put, in whole seconds, and whether it was started since. Of the jobs of a lane that were put
+/// within one second, the started ones were first in the lane.
+fn put_time_and_was_started(job: &Job) -> (Option<Moment>, bool) {
+    let history = job.history.as_deref().unwrap_or_default();
+    let put = history
+        .iter()
+        .rposition(|entry| entry.what.as_bytes() == b"put");
+    let since = put.map_or(history, |put| &history[put..]);
+    let started = since.iter().any(|entry| entry.what.as_bytes() == b"popped");
+    (put.and_then(|put| history[put].when), started)
 }
 
 impl RetryOptions {
@@ -134,22 +188,6 @@ pub(crate) fn due_after_delay(
     let from = if is_spread { begun } else { now };
     let due = from.plus(delay.unwrap_or_default()).plus(job.later);
     (is_spread || delay.is_some()).then_some(due)
-}
-
-/// The outcomes of jobs that a call put back into a queue, or refused.
-pub(crate) fn requeue_outcomes(
-    jobs_and_due_times: &[(&JobSnapshot, Option<Moment>)],
-    replies: Vec<GuardReply<RequeueResult>>,
-) -> impl Iterator<Item = JobOutcome> {
-    let replies = jobs_and_due_times.iter().zip(replies);
-    replies.map(|((job, _), reply)| match reply {
-        GuardReply::Refused(refusal) => JobOutcome::from_guard_refusal(job, &refusal),
-        GuardReply::Done(done) => JobOutcome {
-            state_after: done.state,
-            queue: done.queue.or_else(|| job.queue.clone()),
-            ..JobOutcome::done(&job.jid).with_snapshot(job)
-        },
-    })
 }
 
 /// Whether a worker holds the job, or has lost it and no other worker took it since.

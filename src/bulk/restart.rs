@@ -5,7 +5,7 @@ use crate::address::Node;
 use crate::core::api::epoch::{DataLossCause, LossFreeEpoch};
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
-use crate::model::job_snapshot::JobSnapshot;
+use crate::model::bulk::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::format_count;
@@ -27,15 +27,8 @@ pub(crate) struct RestartWatch {
     connection: u64,
     /// The first jobs that were put. If they still exist after a flush, another database was flushed.
     first: Vec<Name>,
-    loss: Option<SuspectedLoss>,
-}
-
-/// The loss that a server may have suffered.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SuspectedLoss {
-    cause: DataLossCause,
-    /// The number of changes that were acknowledged until the loss was noticed.
-    acknowledged: usize,
+    /// The error about changes that may be lost.
+    loss: Option<Error>,
 }
 
 impl RestartWatch {
@@ -126,7 +119,7 @@ impl RestartWatch {
         let Some(loss) = self.loss else {
             return Ok(stopped_by);
         };
-        let error = loss.loss_error(core).hint(rerun_hint);
+        let error = loss.hint(rerun_hint);
         Ok(Some(match stopped_by {
             None => error,
             Some(stopped_by) => {
@@ -145,10 +138,14 @@ impl RestartWatch {
         let first = self.first.clone();
         let cause = self.cause_of_loss(core, present, &first);
         if let (Some(cause), true) = (cause, acknowledged > 0) {
-            self.loss = Some(SuspectedLoss {
-                cause,
-                acknowledged,
-            });
+            let (address, cause) = (core.address(), cause.as_data_loss_clause());
+            let changes = format_count(acknowledged as u64, "change", "changes");
+            self.loss = Some(Error::new(
+                Kind::ServerRestarted,
+                format!(
+                    "`{address}` {cause}: up to {changes} that it had acknowledged may be lost"
+                ),
+            ));
         }
     }
 
@@ -189,16 +186,4 @@ fn has_lost_jobs(core: &mut Core, jids: &[Name]) -> bool {
     let now = core.now();
     let found = core.jobs_exist(now, jids).unwrap_or_default();
     found.contains(&false)
-}
-
-impl SuspectedLoss {
-    /// The error about changes that may be lost.
-    pub(crate) fn loss_error(self, core: &Core) -> Error {
-        let (address, cause) = (core.address(), self.cause.as_data_loss_clause());
-        let changes = format_count(self.acknowledged as u64, "change", "changes");
-        Error::new(
-            Kind::ServerRestarted,
-            format!("`{address}` {cause}: up to {changes} that it had acknowledged may be lost"),
-        )
-    }
 }

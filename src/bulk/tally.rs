@@ -1,20 +1,19 @@
 //! The record and the output of a bulk action: each job as it happens, the totals at the end.
 
-use super::JobOutcome;
 use super::ledger::Ledger;
 use super::plan::TargetSource;
+use super::{BulkPlan, JobOutcome};
 use crate::args::format::Format;
 use crate::clock::Stopwatch;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::model::bulk::Verb;
-use crate::model::bulk::text::{
+use crate::model::bulk::report::{
     NAMED, ReasonTally, bulk_summary, count_and_first_names, done_or_planned_sentence,
 };
 use crate::model::bulk::{
     BulkReport, BulkRow, BulkTableColumns, BulkTotals, ItemResult, OutcomeCode,
 };
-use crate::model::job_snapshot::JobSnapshot;
+use crate::model::bulk::{JobSnapshot, Verb};
 use crate::model::queue::RoundedSeconds;
 use crate::session::Session;
 use crate::text::format_count;
@@ -42,26 +41,20 @@ pub(super) struct BulkTally {
     /// The number of jobs that were cancelled while they ran.
     ran: usize,
     /// The number of given jobs that were deleted after this command listed them and before it changed them.
-    vanished: usize,
+    pub(super) vanished: usize,
     /// The number of jobs that needed no change, because they already were what the action would make them.
     as_asked: usize,
 }
 
 impl BulkTally {
-    pub(super) fn new(
-        session: &Session,
-        verb: &'static Verb,
-        targeting: TargetSource,
-        dry_run: bool,
-        matched: usize,
-        ledger: Option<Ledger>,
-    ) -> BulkTally {
-        let ui = &session.ui;
+    /// A tally of `matched` jobs. Takes the report file of the plan.
+    pub(super) fn new(session: &Session, plan: &mut BulkPlan, matched: usize) -> BulkTally {
+        let (ui, verb, dry_run) = (&session.ui, plan.verb, plan.is_dry_run());
         BulkTally {
-            ledger,
+            ledger: plan.ledger.take(),
             verb,
-            targeting,
-            all: targeting == TargetSource::OneJid
+            targeting: plan.targeting,
+            all: plan.is_for_one_jid()
                 || ui.is_verbose()
                 || (dry_run && ui.format() != Format::Table),
             stopwatch: session.clock().start_stopwatch(),
@@ -69,9 +62,8 @@ impl BulkTally {
             reasons: ReasonTally::default(),
             doc: BulkReport {
                 sum: BulkTotals::new(verb.word, dry_run, matched).in_context(ui.context_name()),
-                items: Vec::new(),
                 table_columns: verb.table_columns,
-                rows: Vec::new(),
+                ..BulkReport::default()
             },
             sentence: String::new(),
             cascaded: 0,
@@ -127,11 +119,6 @@ impl BulkTally {
     /// How many jobs were changed.
     pub(super) fn done_count(&self) -> usize {
         self.doc.sum.done
-    }
-
-    /// Counts one given job that was deleted before this command changed it. Deleted dependents are not counted.
-    pub(super) fn count_vanished_given_job(&mut self) {
-        self.vanished += 1;
     }
 
     /// Counts one job, and writes it if the format lists each job as it happens.

@@ -4,13 +4,15 @@ use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, JobTargets, MaxInputDataFlag, SelectorWithoutFailureFlags};
 use crate::args::value;
-use crate::bulk::BulkPlan;
-use crate::bulk::bury::{BURY, NOT_STARTED, bury_jobs, refuse_running_or_ended};
+use crate::bulk::lanes::last_of_lane_first;
+use crate::bulk::{BulkPlan, JobOutcome, add_outcomes_of_replies};
 use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
+use crate::model::bulk::{JobSnapshot, OutcomeCode, OutcomeDetail, Verb};
 use crate::model::ending::FailureReason;
+use crate::model::job::State;
 use crate::name::Name;
 use crate::session::Session;
 
@@ -47,6 +49,17 @@ pub(crate) struct Args {
     jobs: JobTargets<SelectorWithoutFailureFlags>,
 }
 
+pub(super) const BURY: Verb = Verb::new("bury", "bury", "buried").with_raw_replies();
+
+/// The states of jobs that have not started.
+pub(super) const NOT_STARTED: [State; 5] = [
+    State::Waiting,
+    State::Stalled,
+    State::Scheduled,
+    State::Depends,
+    State::Throttled,
+];
+
 pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Recover, run)
     .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
@@ -72,4 +85,39 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         Some(outcome.hint_if(fail.filter(|_| job.has_stored_state("running"))))
     })?;
     bury_jobs(plan, &why, session)
+}
+
+/// Refuses a job that a worker holds, or that has ended.
+pub(super) fn refuse_running_or_ended(job: &JobSnapshot) -> Option<JobOutcome> {
+    let jid = &job.jid;
+    match job.stored.as_bytes() {
+        b"running" => {
+            let holder = job.worker.clone().unwrap_or_default();
+            let why = OutcomeDetail::Is(format!("{}, held by `{holder}`", job.state));
+            Some(JobOutcome::refused(jid, OutcomeCode::StateChanged, why))
+        }
+        b"complete" => Some(JobOutcome::already_complete(jid)),
+        b"failed" => Some(JobOutcome::wrong_state(jid, job.state.clone(), None)),
+        _ => None,
+    }
+}
+
+/// Fails the jobs of a plan, which have not started. The last job of a lane goes first: the bury of the first one would
+/// make the next one runnable, and that one would then differ from its snapshot.
+pub(super) fn bury_jobs(
+    mut plan: BulkPlan,
+    why: &FailureReason,
+    session: &mut Session,
+) -> Result<Exit, Error> {
+    let effects = format!("\n  their group becomes `{}`\n", why.group);
+    let consent = plan.ask_consent_or_print_plan(session, &effects)?;
+    plan.jobs = last_of_lane_first(plan.jobs, session.now(), session)?;
+    plan.change_in_slices(session, consent, |core, now, note, jobs, outcomes| {
+        let replies = core.bury(now, note, jobs, why);
+        add_outcomes_of_replies(outcomes, jobs, replies, |job, ()| {
+            JobOutcome::done(&job.jid)
+                .with_state_after("failed")
+                .with_raw_reply(job.jid.as_bytes())
+        })
+    })
 }

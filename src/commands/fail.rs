@@ -12,10 +12,9 @@ use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::{data, jids};
-use crate::model::bulk::Verb;
+use crate::model::bulk::{JobSnapshot, Verb};
 use crate::model::ending::FailureReason;
 use crate::model::job::State;
-use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 

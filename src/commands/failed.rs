@@ -17,9 +17,9 @@ use crate::command_line::CommandLine;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::model::bulk::JobSnapshot;
 use crate::model::failure;
 use crate::model::job::State;
-use crate::model::job_snapshot::JobSnapshot;
 use crate::model::list::{JobList, List};
 use crate::name::Name;
 use crate::select::nothing;
@@ -53,8 +53,12 @@ use crate::session::Session;
           mut_arg("save", |flag| flag.requires("cancel_all").conflicts_with("retry_all")
               .help("With `--cancel-all`: save the jobs to this file first, for `qless import`")))]
 pub(crate) struct Args {
-    #[command(flatten)]
-    action: FailedActionFlags,
+    /// Retry these jobs, each in its own queue
+    #[arg(long, group = "action")]
+    retry_all: bool,
+    /// Cancel these jobs
+    #[arg(long, group = "action")]
+    cancel_all: bool,
     /// Act on all groups
     #[arg(long, requires = "action", conflicts_with_all = ["queues", "groups", "tags", "all"])]
     all_groups: bool,
@@ -80,21 +84,9 @@ pub(crate) struct Args {
     pub watch: WatchFlag,
 }
 
-/// What happens to the jobs.
-#[derive(Clone, Debug, clap::Args)]
-#[group(id = "action", multiple = false)]
-struct FailedActionFlags {
-    /// Retry these jobs, each in its own queue
-    #[arg(long)]
-    retry_all: bool,
-    /// Cancel these jobs
-    #[arg(long)]
-    cancel_all: bool,
-}
-
 impl Args {
     fn writes(&self) -> bool {
-        self.action.retry_all || self.action.cancel_all
+        self.retry_all || self.cancel_all
     }
 
     /// The failed jobs that an action is for. Refuses to act on all groups unless a flag says so.
@@ -115,10 +107,10 @@ pub(crate) const SPEC: Spec<Args> =
     Spec::writes_if(HelpGroup::Recover, Args::writes, run).watch_interval(|args| args.watch.every);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    if args.action.retry_all {
+    if args.retry_all {
         return retry_all(args, session);
     }
-    if args.action.cancel_all {
+    if args.cancel_all {
         return cancel_all(args, session);
     }
     let flags = [
@@ -165,14 +157,14 @@ fn retry_all(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.connect()?;
     let options = RetryOptions {
         to: args.to,
+        existing: args.existing,
         delay: args.delay,
         ..RetryOptions::default()
     };
     let refuse = |job: &JobSnapshot| options.refuse_not_retriable(job);
     plan.add_selected_jobs(session, now, &selector, refuse)?;
     plan.spread = args.spread.spread.unwrap_or_default();
-    let new_queue = plan.note_or_refuse_new_queue(options.to.as_ref(), args.existing, session)?;
-    retry_jobs(plan, &options, &new_queue, session)
+    retry_jobs(plan, &options, session)
 }
 
 /// `--cancel-all`: cancels the selected failed jobs.

@@ -6,7 +6,7 @@ use super::{HelpGroup, Spec};
 use crate::args::format::Format;
 use crate::args::shared::WatchFlag;
 use crate::args::value;
-use crate::core::api::names::NAMES_PER_CALL;
+use crate::core::api::NAMES_PER_CALL;
 use crate::core::api::queue::{self, QueuesByReadability};
 use crate::core::call::Call;
 use crate::error::Error;

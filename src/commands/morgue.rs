@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use clap::ValueEnum;
 
+use super::bury::{BURY, NOT_STARTED, bury_jobs, refuse_running_or_ended};
 use super::jobs;
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, Selector, SelectorWithoutFailureFlags};
 use crate::args::value;
-use crate::bulk::bury::{BURY, NOT_STARTED, bury_jobs, refuse_running_or_ended};
 use crate::bulk::cancel::{CANCEL, cancel_jobs, refuse_complete};
 use crate::bulk::requeue::{RETRY, RetryOptions, retry_jobs};
 use crate::bulk::{BulkPlan, JobOutcome};
@@ -19,11 +19,10 @@ use crate::core::api::guard::DependentsPolicy;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::model::bulk::Verb;
 use crate::model::bulk::{BulkReport, OutcomeCode};
+use crate::model::bulk::{JobSnapshot, Verb};
 use crate::model::ending::{FailureReason, exhausted_retries_group};
 use crate::model::job::{Job, State};
-use crate::model::job_snapshot::JobSnapshot;
 use crate::model::list::JobList;
 use crate::model::pattern::NamePattern;
 use crate::name::Name;
@@ -121,7 +120,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             let options = RetryOptions::default();
             let refuse = |job: &JobSnapshot| options.refuse_not_retriable(job);
             let plan = morgue.plan_dead_jobs(&args, &RETRY, refuse, session)?;
-            retry_jobs(plan, &options, "", session)
+            retry_jobs(plan, &options, session)
         }
         MorgueAction::Delete => {
             let plan = morgue.plan_dead_jobs(&args, &CANCEL, refuse_complete, session)?;

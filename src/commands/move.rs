@@ -5,15 +5,14 @@ use crate::args::shared::{
     BulkFlags, DueTimeFlags, JobTargets, RequireExistingQueueFlag, SpreadOverTimeFlag,
 };
 use crate::args::value;
-use crate::bulk::requeue::{due_after_delay, requeue_outcomes, wrong_state_outcome};
+use crate::bulk::requeue::{due_after_delay, wrong_state_outcome};
 use crate::bulk::{BulkPlan, JobOutcome};
 use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{OutcomeCode, Verb};
+use crate::model::bulk::{JobSnapshot, OutcomeCode, Verb};
 use crate::model::job::State;
-use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 
@@ -78,8 +77,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             (delay, ..) => due_after_delay(delay, job, begun, now),
         };
         let jobs: Vec<_> = jobs.iter().map(|job| (job, due(job))).collect();
-        let replies = core.requeue_jobs(now, note, RequeueVerb::Move, to, None, &jobs)?;
-        outcomes.extend(requeue_outcomes(&jobs, replies));
+        outcomes.extend(core.requeue_jobs(now, note, RequeueVerb::Move, to, None, &jobs)?);
         Ok(())
     })
 }

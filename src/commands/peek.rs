@@ -4,7 +4,7 @@ use super::{HelpGroup, Spec};
 use crate::args::format::Format;
 use crate::args::value;
 use crate::command_line::CommandLine;
-use crate::core::api::peek::PausedQueuePolicy;
+use crate::core::api::queue::PausedQueuePolicy;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;

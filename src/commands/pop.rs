@@ -7,7 +7,7 @@ use crate::args::value;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::core::api::job::JobFields;
-use crate::core::api::peek::{MAX_NEXT_JOBS, PausedQueuePolicy};
+use crate::core::api::queue::{MAX_NEXT_JOBS, PausedQueuePolicy};
 use crate::core::call::reply;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;

@@ -3,15 +3,14 @@
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::shared::{BulkFlags, JobTargets, SpreadOverTimeFlag};
 use crate::args::value;
-use crate::bulk::requeue::{due_after_delay, requeue_outcomes, wrong_state_outcome};
+use crate::bulk::requeue::{due_after_delay, wrong_state_outcome};
 use crate::bulk::{BulkPlan, JobOutcome};
 use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::Verb;
+use crate::model::bulk::{JobSnapshot, Verb};
 use crate::model::job::State;
-use crate::model::job_snapshot::JobSnapshot;
 use crate::session::Session;
 
 /// Run scheduled jobs now
@@ -63,8 +62,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     plan.change_in_slices(session, consent, |core, now, note, jobs, outcomes| {
         let due = |job: &JobSnapshot| due_after_delay(None, job, begun, now);
         let jobs: Vec<_> = jobs.iter().map(|job| (job, due(job))).collect();
-        let replies = core.requeue_jobs(now, note, RequeueVerb::Promote, None, None, &jobs)?;
-        outcomes.extend(requeue_outcomes(&jobs, replies));
+        outcomes.extend(core.requeue_jobs(now, note, RequeueVerb::Promote, None, None, &jobs)?);
         Ok(())
     })
 }

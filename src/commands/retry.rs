@@ -12,11 +12,10 @@ use crate::bulk::requeue::{RETRY, RetryOptions, retry_jobs};
 use crate::bulk::{BulkPlan, JobOutcome, add_outcomes_of_replies};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::BulkTableColumns;
 use crate::model::bulk::Verb;
+use crate::model::bulk::{BulkTableColumns, JobSnapshot};
 use crate::model::ending::FailureReason;
 use crate::model::job::State;
-use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 
@@ -100,6 +99,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let options = RetryOptions {
         to: args.to,
+        existing: args.existing,
         delay: args.delay,
         priority: args.priority,
         completed: args.completed,
@@ -110,8 +110,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let refuse = |job: &JobSnapshot| options.refuse_not_retriable(job);
     let mut plan = BulkPlan::of_targets(session, &RETRY, flags, targets, &[State::Failed], refuse)?;
     plan.spread = args.spread.spread.unwrap_or_default();
-    let new_queue = plan.note_or_refuse_new_queue(options.to.as_ref(), args.existing, session)?;
-    retry_jobs(plan, &options, &new_queue, session)
+    retry_jobs(plan, &options, session)
 }
 
 /// Prints a note if `--completed` or `--force` has no effect because `--state` is missing: a selector without

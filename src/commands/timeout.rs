@@ -6,9 +6,8 @@ use crate::args::value;
 use crate::bulk::{BulkPlan, JobOutcome, add_outcomes_of_replies};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::Verb;
+use crate::model::bulk::{JobSnapshot, Verb};
 use crate::model::job::State;
-use crate::model::job_snapshot::JobSnapshot;
 use crate::session::Session;
 
 /// Revoke the locks on running jobs

@@ -9,7 +9,7 @@ use crate::core::api::index::Index;
 use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{BulkReport, BulkTableColumns, BulkTotals};
+use crate::model::bulk::{BulkReport, BulkTotals};
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
@@ -92,8 +92,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     session.ui.show_and_exit_ok(&BulkReport {
         sum: sum.in_context(session.ui.context_name()),
-        items: Vec::new(),
-        table_columns: BulkTableColumns::Nothing,
-        rows: Vec::new(),
+        ..BulkReport::default()
     })
 }

@@ -28,7 +28,6 @@ pub(crate) mod import;
 pub(crate) mod jid_labels;
 pub(crate) mod jid_list;
 pub(crate) mod job;
-pub(crate) mod job_snapshot;
 pub mod known_deviations;
 pub(crate) mod lag;
 pub(crate) mod lane;

@@ -27,7 +27,7 @@ pub(super) struct JobFilter<'a> {
 /// A stored field of a job that a condition of a selector compares, by its name in the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "snake_case", const_into_str)]
-enum FilterField {
+pub(super) enum FilterField {
     State,
     Queue,
     Klass,
@@ -93,9 +93,9 @@ impl<'a> JobFilter<'a> {
             .map(|(field, _)| field)
     }
 
-    /// The first check for the members of an index. Conditions that every member meets are left out. Without an index,
-    /// it has all conditions.
-    pub(super) fn prefilter(&self, index: Option<&Index>) -> Prefilter {
+    /// The stored fields that can exclude a member of an index before the core reads all of the job. Conditions that
+    /// every member meets are left out. Without an index, all conditions count.
+    pub(super) fn prefilter_fields(&self, index: Option<&Index>) -> Vec<FilterField> {
         let selector = self.selector;
         let sure = |field: FilterField| match (index, field) {
             (None, _) => false,
@@ -115,11 +115,8 @@ impl<'a> JobFilter<'a> {
             ) => true,
             _ => false,
         };
-        Prefilter(
-            self.condition_fields()
-                .filter(|field| !sure(*field))
-                .collect(),
-        )
+        let fields = self.condition_fields();
+        fields.filter(|field| !sure(*field)).collect()
     }
 
     /// The job fields to request from the core: those of `detail`, those that the conditions compare, and the state if
@@ -261,25 +258,11 @@ impl<'a> JobFilter<'a> {
     fn data_matches(&self, data: &JobData) -> bool {
         self.selector.wheres.iter().all(|equal| equal.matches(data))
     }
-}
-
-/// The first check of a job: the stored fields that can exclude the job before the core reads all of it.
-#[derive(Debug, Default)]
-pub(super) struct Prefilter(Vec<FilterField>);
-
-impl Prefilter {
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(super) fn field_names(&self) -> Vec<&'static str> {
-        self.0.iter().map(FilterField::into_str).collect()
-    }
 
     /// Whether a job whose stored fields have these values may match the selector.
-    pub(super) fn job_may_match(&self, filter: &JobFilter, values: Vec<Option<Vec<u8>>>) -> bool {
-        let selector = filter.selector;
-        self.0.iter().zip(values).all(|(field, text)| {
+    pub(super) fn may_match(&self, fields: &[FilterField], values: Vec<Option<Vec<u8>>>) -> bool {
+        let selector = self.selector;
+        fields.iter().zip(values).all(|(field, text)| {
             let text = text.unwrap_or_default();
             match field {
                 FilterField::State => {
@@ -288,23 +271,21 @@ impl Prefilter {
                         State::Stalled => text == b"stalled" || text == b"running",
                         state => text == state.into_str().as_bytes(),
                     };
-                    filter.states.iter().any(stored)
+                    self.states.iter().any(stored)
                 }
                 FilterField::Queue => passes_filter(&selector.queues, Some(&Name::from(text))),
                 FilterField::Klass => passes_filter(&selector.klasses, Some(&Name::from(text))),
                 FilterField::Worker => passes_filter(&selector.held_by, Some(&Name::from(text))),
                 FilterField::Tags => {
                     let tags = Json::parse(&text).and_then(|tags| tags.text_array());
-                    filter.tags_match(&tags.unwrap_or_default())
+                    self.tags_match(&tags.unwrap_or_default())
                 }
-                FilterField::Failure => {
-                    filter.failure_matches(Failure::from_stored(&text).as_ref())
-                }
-                FilterField::Data => filter.data_matches(&JobData::from(text)),
-                FilterField::Key => filter.lane_matches(Some(&Name::from(text))),
+                FilterField::Failure => self.failure_matches(Failure::from_stored(&text).as_ref()),
+                FilterField::Data => self.data_matches(&JobData::from(text)),
+                FilterField::Key => self.lane_matches(Some(&Name::from(text))),
                 FilterField::Throttles => {
                     let throttles = Json::parse(&text).and_then(|ids| ids.text_array());
-                    filter.throttles_match(&throttles.unwrap_or_default())
+                    self.throttles_match(&throttles.unwrap_or_default())
                 }
             }
         })

@@ -14,11 +14,10 @@ use crate::core::api::not_found;
 use crate::core::api::queue;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
-use crate::model::bulk::{JobOutcome, MAX_JOBS_PER_CALL, OutcomeCode};
+use crate::model::bulk::{FieldInterner, JobOutcome, JobSnapshot, MAX_JOBS_PER_CALL, OutcomeCode};
 use crate::model::data_filter::DataFilter;
 use crate::model::hashed_set::HashedSet;
 use crate::model::job::{Job, State};
-use crate::model::job_snapshot::{FieldInterner, JobSnapshot};
 use crate::model::queue::Queue;
 use crate::name::Name;
 use crate::session::Session;
@@ -28,7 +27,7 @@ mod filter;
 pub(crate) mod nothing;
 mod source;
 
-use filter::JobFilter;
+use filter::{FilterField, JobFilter};
 use source::SearchedJidSet;
 
 /// A search for the jobs that match a selector. It returns them slice by slice, in the order of the searched sets.
@@ -132,7 +131,7 @@ impl<'a> JobSearch<'a> {
         };
         search.choose_sources(core)?;
         let sources = &search.sources;
-        if sources.len() > 1 || sources.iter().any(|set| set.index.is_none()) {
+        if sources.len() > 1 || sources.iter().any(|set| set.index().is_none()) {
             search.seen = Some(HashedSet::default());
         }
         Ok(search)
@@ -206,8 +205,8 @@ impl<'a> JobSearch<'a> {
             return Ok(None);
         };
         let matches_first = source.matches_first;
-        let locks = matches!(source.index, Some(Index::Locks(_)));
-        let group = match &source.index {
+        let locks = matches!(source.index(), Some(Index::Locks(_)));
+        let group = match source.index() {
             Some(Index::Failed(group)) if self.detail == JobFields::Snapshot => Some(group.clone()),
             _ => None,
         };
@@ -228,12 +227,13 @@ impl<'a> JobSearch<'a> {
         }
         let size = (size as usize).min(self.jids.len());
         let mut slice: Vec<Name> = self.jids.drain(..size).collect();
-        if !is_exact && !source.prefilter.is_empty() {
-            let fields =
-                core.stored_job_fields(self.now, &source.prefilter.field_names(), &slice)?;
-            let mut kept = fields
-                .into_iter()
-                .map(|fields| source.prefilter.job_may_match(&self.filter, fields));
+        let fields = self.filter.prefilter_fields(source.index());
+        if !is_exact && !fields.is_empty() {
+            let names: Vec<&str> = fields.iter().map(FilterField::into_str).collect();
+            let stored = core
+                .stored_job_fields(self.now, &names, &slice)?
+                .into_iter();
+            let mut kept = stored.map(|values| self.filter.may_match(&fields, values));
             slice.retain(|_| kept.next().unwrap_or(false));
         }
         let needs_no_filter = is_exact && self.detail == JobFields::Jid;
@@ -295,7 +295,7 @@ impl<'a> JobSearch<'a> {
         let rest: Vec<(Index, u64)> = self
             .sources
             .drain(..)
-            .filter_map(|source| Some((source.index?, 0)))
+            .filter_map(|source| Some((source.index()?.clone(), 0)))
             .collect();
         let rest: u64 = match core.index_ranges(self.now, &rest, 0) {
             Ok(parts) => parts.iter().map(|part| part.total).sum(),
@@ -331,7 +331,7 @@ impl<'a> JobSearch<'a> {
                     (true, Some(before), Some(total)) => Some(before + total),
                     _ => None,
                 };
-                if let (true, Some(0), Some(index)) = (source.is_given, total, &source.index) {
+                if let (true, Some(0), Some(index)) = (source.is_given, total, source.index()) {
                     not_found::refuse_missing_queue_or_group(core, self.now, index)?;
                 }
                 self.current = None;
@@ -345,8 +345,7 @@ impl<'a> JobSearch<'a> {
                 (false, true) => wanted,
                 (false, false) => wanted.max(MAX_JOBS_PER_CALL as u64),
             };
-            source.open_index(size, self.is_newest_first);
-            source.prefilter = self.filter.prefilter(source.index.as_ref());
+            source.set_range_size_and_order(size, self.is_newest_first);
             self.current = Some(source);
         }
     }
@@ -365,7 +364,7 @@ fn unreadable_queue(
     source: &SearchedJidSet,
     error: &Error,
 ) -> Result<Option<Queue>, Error> {
-    let queue = source.index.as_ref().and_then(Index::queue_of_index);
+    let queue = source.index().and_then(Index::queue_of_index);
     let (Some(queue), Kind::WrongKeyType) = (queue, error.kind()) else {
         return Ok(None);
     };

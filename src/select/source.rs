@@ -1,7 +1,7 @@
 //! The sources of a search: the cheapest sets that contain all jobs that may match.
 
 use super::JobSearch;
-use super::filter::{JobFilter, Prefilter};
+use super::filter::JobFilter;
 use crate::args::shared::Selector;
 use crate::clock::moment::Moment;
 use crate::core::api::index::{Index, IndexReader};
@@ -16,12 +16,7 @@ use crate::name::Name;
 
 /// A set that is searched for jobs.
 pub(super) struct SearchedJidSet {
-    /// The index to read. `None` if the set is all jobs, or jids that were already read.
-    pub index: Option<Index>,
-    /// Reads the jids of the set. `None` for an index that is not open yet.
-    reader: Option<JidReader>,
-    /// The first check of the members.
-    pub prefilter: Prefilter,
+    reader: JidReader,
     /// Whether every member matches the selector, unless the index is damaged.
     pub is_exact: bool,
     /// Whether all matching members are at the start of the set, so that the rest need not be read.
@@ -38,43 +33,47 @@ enum JidReader {
 }
 
 impl SearchedJidSet {
-    fn new(index: Index, is_exact: bool) -> SearchedJidSet {
+    fn of_index(index: Index, is_exact: bool) -> SearchedJidSet {
+        let reader = JidReader::Index(IndexReader::forward(index, 0));
         SearchedJidSet {
-            index: Some(index),
             is_exact,
-            ..SearchedJidSet::without_index(None)
+            ..SearchedJidSet::new(reader)
         }
     }
 
-    /// A set without an index. Its members need not all match.
-    fn without_index(reader: Option<JidReader>) -> SearchedJidSet {
+    /// A set whose members need not all match.
+    fn new(reader: JidReader) -> SearchedJidSet {
         SearchedJidSet {
-            index: None,
             reader,
-            prefilter: Prefilter::default(),
             is_exact: false,
             matches_first: false,
             is_given: false,
         }
     }
 
-    /// Whether the set is all jobs, which requires a scan of all keys.
-    pub(super) fn is_all_jobs(&self) -> bool {
-        matches!(self.reader, Some(JidReader::AllJobs(_)))
+    /// The index that is read. `None` if the set is all jobs, or jids that were already read.
+    pub(super) fn index(&self) -> Option<&Index> {
+        match &self.reader {
+            JidReader::Index(reader) => Some(&reader.index),
+            _ => None,
+        }
     }
 
-    /// Opens the index of the set, to read ranges of up to `size` members. Only failure lists can be read from the
-    /// newest member on.
-    pub(super) fn open_index(&mut self, size: u64, is_newest_first: bool) {
-        let Some(index) = self.index.clone() else {
-            return;
-        };
-        let backward = is_newest_first && matches!(index, Index::Failed(_));
-        self.reader = Some(JidReader::Index(if backward {
-            IndexReader::backward(index, size)
-        } else {
-            IndexReader::forward(index, size)
-        }));
+    /// Whether the set is all jobs, which requires a scan of all keys.
+    pub(super) fn is_all_jobs(&self) -> bool {
+        matches!(self.reader, JidReader::AllJobs(_))
+    }
+
+    /// Reads an index in ranges of up to `size` members. Only failure lists can be read from the newest member on.
+    pub(super) fn set_range_size_and_order(&mut self, size: u64, is_newest_first: bool) {
+        if let JidReader::Index(reader) = &mut self.reader {
+            let index = reader.index.clone();
+            *reader = if is_newest_first && matches!(index, Index::Failed(_)) {
+                IndexReader::backward(index, size)
+            } else {
+                IndexReader::forward(index, size)
+            };
+        }
     }
 
     /// The next jids of the set; `None` at the end.
@@ -84,17 +83,16 @@ impl SearchedJidSet {
         now: Moment,
     ) -> Result<Option<Vec<Name>>, Error> {
         match &mut self.reader {
-            Some(JidReader::Index(reader)) => reader.next_members(core, now),
-            Some(JidReader::Listed(jids)) => Ok(jids.take()),
-            Some(JidReader::AllJobs(scan)) => scan.jids_of_next_scan_step(core, now),
-            None => Ok(None),
+            JidReader::Index(reader) => reader.next_members(core, now),
+            JidReader::Listed(jids) => Ok(jids.take()),
+            JidReader::AllJobs(scan) => scan.jids_of_next_scan_step(core, now),
         }
     }
 
-    /// The number of all members, as far as an index that is open reports it.
+    /// The number of all members, once a part of an index was read.
     pub(super) fn total_jids(&self) -> Option<u64> {
         match &self.reader {
-            Some(JidReader::Index(reader)) => reader.total,
+            JidReader::Index(reader) => reader.total,
             _ => None,
         }
     }
@@ -122,10 +120,13 @@ impl JobSearch<'_> {
         }
         for tag in &selector.tags {
             let is_exact = selector.tags.len() == 1 && selector.has_no_flag_but_tag();
-            plans.push(vec![SearchedJidSet::new(Index::Tag(tag.clone()), is_exact)]);
+            plans.push(vec![SearchedJidSet::of_index(
+                Index::Tag(tag.clone()),
+                is_exact,
+            )]);
         }
         if selector.tracked {
-            plans.push(vec![SearchedJidSet::new(
+            plans.push(vec![SearchedJidSet::of_index(
                 Index::Tracked,
                 selector.has_no_flag_but_tracked(),
             )]);
@@ -172,7 +173,7 @@ fn count_members_per_plan(
     plans: &[Vec<SearchedJidSet>],
 ) -> Result<Vec<u64>, Error> {
     let sets = plans.iter().flatten();
-    let wanted = sets.filter_map(|source| Some((source.index.clone()?, 0)));
+    let wanted = sets.filter_map(|source| Some((source.index()?.clone(), 0)));
     let wanted: Vec<(Index, u64)> = wanted.collect();
     let mut parts = core.index_ranges(now, &wanted, 0)?.into_iter();
     let costs = plans.iter().map(|plan| {
@@ -203,7 +204,7 @@ fn sets_of_selected_states(
         && selector.states.is_empty()
     {
         let all = JidReader::AllJobs(JobScan::default());
-        return Ok(vec![SearchedJidSet::without_index(Some(all))]);
+        return Ok(vec![SearchedJidSet::new(all)]);
     }
     let states = &filter.states;
     let mut sources = queue_sets(core, now, selector, states, unreadable)?;
@@ -213,7 +214,7 @@ fn sets_of_selected_states(
     // A complete job is in no queue.
     let anywhere = passes_filter(&selector.queues, None);
     if states.contains(&State::Complete) && anywhere {
-        sources.push(SearchedJidSet::new(
+        sources.push(SearchedJidSet::of_index(
             Index::Complete,
             selector.has_no_flag_but_queue_or_state(),
         ));
@@ -241,7 +242,7 @@ fn listed_lane_jobs(
     }
     let jobs = core.jobs_of_lanes(now, &lanes)?.into_iter().flatten();
     let jids = Some(jobs.map(|job| job.jid).collect());
-    Ok(SearchedJidSet::without_index(Some(JidReader::Listed(jids))))
+    Ok(SearchedJidSet::new(JidReader::Listed(jids)))
 }
 
 /// The failure lists of the selected groups, or of all groups if the selector names none.
@@ -252,7 +253,7 @@ fn failure_lists(
 ) -> Result<Vec<SearchedJidSet>, Error> {
     let groups = &selector.groups;
     let is_exact = selector.has_no_flag_but_group_or_state();
-    let list = |group: Name| SearchedJidSet::new(Index::Failed(group), is_exact);
+    let list = |group: Name| SearchedJidSet::of_index(Index::Failed(group), is_exact);
     let plain: Vec<&Name> = groups
         .iter()
         .filter_map(|pattern| pattern.as_plain_name())
@@ -260,8 +261,8 @@ fn failure_lists(
     if !groups.is_empty() && plain.len() == groups.len() {
         let mut lists: Vec<SearchedJidSet> = Vec::new();
         for group in plain {
-            let index = Some(Index::Failed(group.clone()));
-            if lists.iter().all(|list| list.index != index) {
+            let index = Index::Failed(group.clone());
+            if lists.iter().all(|list| list.index() != Some(&index)) {
                 lists.push(SearchedJidSet {
                     is_given: true,
                     ..list(group.clone())
@@ -278,8 +279,8 @@ fn failure_lists(
     let mut lists: Vec<SearchedJidSet> = known.into_iter().filter(fits).map(list).collect();
     if let (true, [NamePattern::Plain(queue)]) = (selector.dead, selector.queues.as_slice()) {
         // First read the group of jobs without remaining retries, which has most dead jobs of the queue.
-        let own = Some(Index::Failed(exhausted_retries_group(queue)));
-        lists.sort_by_key(|list| list.index != own);
+        let own = Index::Failed(exhausted_retries_group(queue));
+        lists.sort_by_key(|list| list.index() != Some(&own));
     }
     Ok(lists)
 }
@@ -313,7 +314,7 @@ fn lock_sets(
         .readable
         .into_iter()
         .filter(|queue| queue.running + queue.stalled > 0);
-    let sets = busy.map(|queue| SearchedJidSet::new(Index::Locks(queue.name), false));
+    let sets = busy.map(|queue| SearchedJidSet::of_index(Index::Locks(queue.name), false));
     Ok(sets.collect())
 }
 
@@ -333,7 +334,7 @@ fn queue_sets(
     let stalled_come_first = selected(Stalled) && !selected(Waiting);
     let sets = |queue: &Name, holds: &dyn Fn(State) -> bool| {
         let set = |index: fn(Name) -> Index, is_exact| {
-            SearchedJidSet::new(index(queue.clone()), is_exact && only)
+            SearchedJidSet::of_index(index(queue.clone()), is_exact && only)
         };
         let found = |states: &[State]| states.iter().any(|&state| selected(state) && holds(state));
         let all = |states: &[State]| states.iter().all(|&state| selected(state));

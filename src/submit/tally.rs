@@ -4,7 +4,7 @@ use crate::args::format::Format;
 use crate::bulk::tally::{Codes, bulk_exit, write_report};
 use crate::clock::Stopwatch;
 use crate::error::Error;
-use crate::model::bulk::text::{ReasonTally, put_summary};
+use crate::model::bulk::report::{ReasonTally, put_summary};
 use crate::model::bulk::{
     BulkReport, BulkTableColumns, BulkTotals, ItemResult, JobOutcome, OutcomeCode,
 };

@@ -18,9 +18,8 @@ use crate::core::call::reply::Bytes;
 use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
 use crate::json::quote::quote_string;
-use crate::model::bulk::{OutcomeCode, OutcomeDetail};
-use crate::model::job::Job;
-use crate::model::job_snapshot::JobSnapshot;
+use crate::model::bulk::{FieldInterner, JobOutcome, JobSnapshot, OutcomeCode, OutcomeDetail};
+use crate::model::job::{Job, State};
 use crate::name::Name;
 use crate::text::backtick_list;
 
@@ -92,6 +91,28 @@ impl GuardRefusal {
     /// A time in the detail.
     fn detail_moment(&self, index: usize) -> Option<Moment> {
         Moment::from_decimal(self.detail.get(index)?.as_ref()?.as_bytes())
+    }
+}
+
+impl JobOutcome {
+    /// The outcome of a job that a guarded call did not change.
+    pub(crate) fn from_guard_refusal(job: &JobSnapshot, refusal: &GuardRefusal) -> JobOutcome {
+        let jid = &job.jid;
+        // A mark begins with the state. If the state is unchanged, another part of the job has changed.
+        let state = [job.stored.as_bytes(), b":"].concat();
+        let outcome = match refusal.code {
+            OutcomeCode::Gone => JobOutcome::gone(jid),
+            OutcomeCode::StateChanged if refusal.mark.starts_with(&state) => {
+                JobOutcome::changed_meanwhile(jid)
+            }
+            OutcomeCode::StateChanged => {
+                let why = OutcomeDetail::Is(format!("no longer {}", job.stored));
+                JobOutcome::refused(jid, OutcomeCode::StateChanged, why)
+            }
+            OutcomeCode::Complete => JobOutcome::already_complete(jid),
+            code => JobOutcome::refused(jid, code, refusal.core_refusal_text()),
+        };
+        outcome.with_snapshot(job)
     }
 }
 
@@ -243,18 +264,9 @@ impl GuardReply<PutResult> {
     }
 }
 
-/// The result of a requeue.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename = "row", default)]
-pub struct RequeueResult {
-    /// The new state; `merged` if the last job of the lane took the payloads of the job.
-    pub state: Option<Name>,
-    pub queue: Option<Name>,
-}
-
 /// How jobs are put into a queue again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RequeueVerb {
+pub(crate) enum RequeueVerb {
     /// The job gets all its retries again.
     Retry,
     /// The job keeps its remaining retries.
@@ -344,8 +356,9 @@ impl Core {
     }
 
     /// Puts jobs into a queue again, as retry, promote and move do: into the queue `to`, or each into its own; each at
-    /// its due time, or immediately if it has none. The core refuses a job that has changed since its snapshot.
-    pub fn requeue_jobs(
+    /// its due time, or immediately if it has none. The core refuses a job that has changed since its snapshot. Returns
+    /// the outcome of each job.
+    pub(crate) fn requeue_jobs(
         &mut self,
         now: Moment,
         note: &[u8],
@@ -353,7 +366,14 @@ impl Core {
         to: Option<&Name>,
         priority: Option<i64>,
         jobs_and_due_times: &[(&JobSnapshot, Option<Moment>)],
-    ) -> Result<Vec<GuardReply<RequeueResult>>, Error> {
+    ) -> Result<Vec<JobOutcome>, Error> {
+        #[derive(Default, Deserialize)]
+        #[serde(rename = "row", default)]
+        struct Requeued {
+            /// The new state; `merged` if the last job of the lane took the payloads of the job.
+            state: Option<Name>,
+            queue: Option<Name>,
+        }
         let from: BTreeSet<Option<&str>> = jobs_and_due_times
             .iter()
             .map(|(job, _)| job.stored.as_str())
@@ -390,18 +410,27 @@ impl Core {
         }
         let reply = self.call_for_reply(now, call)?;
         let repeated = reply.repeated;
-        let outcomes: Vec<GuardReply<RequeueResult>> = reply.read()?;
+        let replies: Vec<GuardReply<Requeued>> = reply.read()?;
         let call = calls::GUARD_REQUEUE.name;
-        let mut outcomes = reply::require_row_per_item(call, outcomes, jobs_and_due_times.len())?;
+        let mut replies = reply::require_row_per_item(call, replies, jobs_and_due_times.len())?;
         if repeated {
             let jids = jobs_and_due_times.iter().map(|(job, _)| &job.jid);
-            let requeued = |job: Job| RequeueResult {
+            let requeued = |job: Job| Requeued {
                 state: job.state.map(|state| state.into_str().into()),
                 queue: job.queue,
             };
-            self.reconcile_repeated_calls(now, note, jids.zip(&mut outcomes).collect(), requeued);
+            self.reconcile_repeated_calls(now, note, jids.zip(&mut replies).collect(), requeued);
         }
-        Ok(outcomes)
+        let outcomes = jobs_and_due_times.iter().zip(replies);
+        let outcomes = outcomes.map(|((job, _), reply)| match reply {
+            GuardReply::Refused(refusal) => JobOutcome::from_guard_refusal(job, &refusal),
+            GuardReply::Done(done) => JobOutcome {
+                state_after: done.state,
+                queue: done.queue.or_else(|| job.queue.clone()),
+                ..JobOutcome::done(&job.jid).with_snapshot(job)
+            },
+        });
+        Ok(outcomes.collect())
     }
 
     /// Cancels jobs in order, at least one, until the limit of one call is reached. The outcome of a cancelled job names

@@ -7,6 +7,7 @@ use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::model::hashed_set::HashedSet;
+use crate::model::tag::Tag;
 use crate::name::Name;
 
 /// Maximum number of members that one call returns.
@@ -157,6 +158,28 @@ impl Core {
         }
         Ok(members)
     }
+
+    /// All tags, each with the number of jobs that have it, most used first.
+    pub fn tags(&mut self, now: Moment) -> Result<Vec<Tag>, Error> {
+        let names = self.index_members(now, &Index::Tags)?;
+        let indexes: Vec<(Index, u64)> = names
+            .iter()
+            .map(|tag| (Index::Tag(tag.clone()), 0))
+            .collect();
+        let counts = names.into_iter().zip(self.index_ranges(now, &indexes, 0)?);
+        let counts = counts.map(|(tag, part)| Tag {
+            tag,
+            jobs: part.total,
+        });
+        let mut tags: Vec<Tag> = counts.filter(|tag| tag.jobs > 0).collect();
+        tags.sort_unstable_by(|one, other| {
+            other
+                .jobs
+                .cmp(&one.jobs)
+                .then_with(|| one.tag.cmp(&other.tag))
+        });
+        Ok(tags)
+    }
 }
 
 /// Reads an index range by range.
@@ -166,7 +189,7 @@ impl Core {
 /// in the index is returned once.
 #[derive(Debug)]
 pub(crate) struct IndexReader {
-    index: Index,
+    pub index: Index,
     size: u64,
     next: u64,
     /// Where the last range of a backward reader began. `None` for a forward one.

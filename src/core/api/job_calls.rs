@@ -11,12 +11,57 @@ use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, calls};
 use crate::error::{Error, JobChangeRefusal};
 use crate::json::quote::quote_array;
+use crate::model::bulk::{JobOutcome, JobSnapshot};
 use crate::model::job::Job;
-use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 
 /// The reply for each job.
 pub(crate) type PerJob<T> = Vec<Result<GuardReply<T>, Error>>;
+
+impl JobOutcome {
+    /// The reply to the call of a command that named only this job. A refusal is an error with the words of bulk
+    /// commands.
+    pub(crate) fn single_reply<T>(
+        job: &JobSnapshot,
+        verb: &str,
+        mut replies: PerJob<T>,
+    ) -> Result<T, Error> {
+        match replies.pop() {
+            Some(Ok(GuardReply::Done(reply))) => Ok(reply),
+            Some(Ok(GuardReply::Refused(refusal))) => {
+                Err(JobOutcome::from_guard_refusal(job, &refusal).to_error(verb))
+            }
+            Some(Err(error)) => Err(JobOutcome::refusal_or_error(&job.jid, verb, error)),
+            None => Err(Error::internal("the changed job has no outcome")),
+        }
+    }
+}
+
+/// Adds the outcomes of one call per job. `done` makes the outcome of a job that was changed. The result is the first
+/// error that is not about its job alone.
+pub(crate) fn add_outcomes_of_replies<T>(
+    outcomes: &mut Vec<JobOutcome>,
+    jobs: &[JobSnapshot],
+    replies: PerJob<T>,
+    done: impl Fn(&JobSnapshot, T) -> JobOutcome,
+) -> Result<(), Error> {
+    let mut stopped_by = Ok(());
+    for (job, reply) in jobs.iter().zip(replies) {
+        outcomes.push(match reply {
+            Ok(GuardReply::Done(reply)) => done(job, reply).with_snapshot(job),
+            Ok(GuardReply::Refused(refusal)) => JobOutcome::from_guard_refusal(job, &refusal),
+            Err(error) => match JobOutcome::from_refusal(&job.jid, &error) {
+                Some(outcome) => outcome.with_snapshot(job),
+                None => {
+                    let outcome = JobOutcome::of_failed_call(job, &error);
+                    stopped_by = stopped_by.and(Err(error));
+                    outcome
+                }
+            },
+        });
+    }
+    stopped_by
+}
 
 impl Core {
     pub fn set_priority(

@@ -1,21 +1,24 @@
-//! Reads queues, pauses them, and removes them from the list of known queues.
+//! Reads queues and the jobs that their next pops would return, pauses queues, and removes them from the list of known
+//! queues.
 
 use std::collections::{HashMap, HashSet};
 
 use strum::VariantArray;
 
+use super::NAMES_PER_CALL;
 use super::index::Index;
-use super::names::NAMES_PER_CALL;
+use super::job::{JobFields, read_job};
 use super::not_found;
 use super::read::{ReadCommand, ReadReply};
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
 use crate::core::call::calls::SubjectArgs;
-use crate::core::call::{Call, Core, calls, reply};
+use crate::core::call::{Call, Core, Value, calls, reply};
 use crate::core::script::keys::{Keys, QueueKey};
 use crate::error::{Error, Kind};
 use crate::json::Json;
 use crate::json::quote::quote_string;
+use crate::model::job::Job;
 use crate::model::lag::QueueLag;
 use crate::model::length::QueueLength;
 use crate::model::pattern::NamePattern;
@@ -25,6 +28,16 @@ use crate::name::Name;
 /// Maximum number of names in one call of `look.ready`, which takes the server a microsecond per name. It is high,
 /// because a worker calls often and needs one round trip.
 const READY_PER_CALL: usize = 10_000;
+
+/// Maximum number of jobs that a dry run shows.
+pub(crate) const MAX_NEXT_JOBS: u64 = 1_000;
+
+/// Whether the pause of a queue counts, so that its next pops return nothing, or is ignored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PausedQueuePolicy {
+    Count,
+    Ignored,
+}
 
 /// The queues that match patterns, divided into readable ones and ones with a key of a wrong type.
 #[derive(Debug)]
@@ -246,6 +259,40 @@ impl Core {
         } else {
             Err(not_found::missing_queue_error(self, now, queue)?)
         }
+    }
+
+    /// The jobs that pops of queues would get now, one queue after the other, by the core's dry run of `pop`. Writes
+    /// nothing. A job that a recurring job would put first has a jid, but no state yet.
+    pub(crate) fn next_jobs(
+        &mut self,
+        now: Moment,
+        queues: &[Name],
+        count: u64,
+        pauses: PausedQueuePolicy,
+    ) -> Result<Vec<Job>, Error> {
+        let mode = if pauses == PausedQueuePolicy::Count {
+            "pop"
+        } else {
+            "peek"
+        };
+        let call = Call::new(calls::LOOK_NEXT).arg(count.to_string()).arg(mode);
+        let (mut jids, mut rows) = (Vec::new(), Vec::new());
+        let reply = self.call_for_reply(now, call.args(queues))?.result?;
+        for (jid, row) in reply::read_pairs(calls::LOOK_NEXT.name, reply)? {
+            jids.push(Name::from(jid));
+            rows.push(row);
+        }
+        let mut next = Vec::with_capacity(jids.len());
+        let jobs = self.jobs(now, JobFields::Brief, &jids)?;
+        for ((jid, row), job) in jids.iter().zip(rows).zip(jobs) {
+            match (job, row) {
+                (Some(job), _) => next.push(job),
+                // Another client has deleted the job: leave it out.
+                (None, Value::Nil) => {}
+                (None, row) => next.push(read_job(jid, row)?),
+            }
+        }
+        Ok(next)
     }
 
     /// Pauses queues: until the moment `until`, or without an end if none is given.

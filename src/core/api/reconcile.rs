@@ -12,14 +12,10 @@ use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::json::Number;
-use crate::model::bulk::MAX_JOBS_PER_CALL;
-use crate::model::bulk::OutcomeCode;
+use crate::model::bulk::{LOST, MAX_JOBS_PER_CALL, OutcomeCode};
 use crate::model::ending::{EndingAction, EndingOutcome, EndingRequest};
 use crate::model::job::Job;
 use crate::name::Name;
-
-/// The reason reported for a job if nothing shows its outcome.
-pub(crate) const LOST: &str = "the reply was lost; the change may or may not have happened";
 
 const LOST_AND_GONE: &str =
     "the reply was lost, and the job no longer exists; the change may or may not have happened";

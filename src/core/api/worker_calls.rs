@@ -13,9 +13,9 @@ use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::json::Number;
 use crate::json::quote::quote_array;
+use crate::model::bulk::{FieldInterner, JobSnapshot};
 use crate::model::ending::{FailureReason, NextQueue};
 use crate::model::job::{Job, State};
-use crate::model::job_snapshot::{FieldInterner, JobSnapshot};
 use crate::name::Name;
 
 impl Core {

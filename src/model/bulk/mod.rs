@@ -1,20 +1,120 @@
-//! The report of a bulk action: the outcome of each job, and the totals.
+//! A job of a bulk action: as it was just before the change, and the outcome.
 
-pub(crate) mod text;
+pub(crate) mod report;
 
+use std::collections::HashSet;
 use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
-use super::job_snapshot::JobSnapshot;
-use super::queue::RoundedSeconds;
-use crate::error::Kind;
+pub(crate) use self::report::{BulkReport, BulkRow, BulkTableColumns, BulkTotals, Verb};
+use super::job::Job;
+use crate::clock::moment::Moment;
+use crate::error::{Error, JobChangeRefusal, Kind};
 use crate::name::Name;
 
 /// Maximum number of jobs that one call of a command of the core changes or returns.
 pub(crate) const MAX_JOBS_PER_CALL: usize = 500;
+
+/// A job as it was when `qless` read it: the fields that a write depends on, and the mark that shows whether the job has
+/// changed since. A plan may hold a million snapshots, so fields that many jobs share are stored once.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JobSnapshot {
+    pub jid: Name,
+    /// The mark of the job. The call that writes compares it with the present mark, and leaves a job that has changed.
+    pub mark: Box<[u8]>,
+    pub common: Arc<SharedJobFields>,
+    pub since: Option<Moment>,
+    /// When a scheduled job is due. For a job in state `depends`, when it is due if all dependencies are complete by
+    /// then.
+    pub due: Option<Moment>,
+    /// The delay of this job after the first one, if an operator spreads the starts of the jobs over a time.
+    pub later: Duration,
+}
+
+/// Fields that many jobs share.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct SharedJobFields {
+    /// The stored state.
+    pub stored: Name,
+    /// The state that `qless` shows: `stalled` for a running job whose lock has expired, else the stored state.
+    pub state: Name,
+    /// Absent for a job that is complete.
+    pub queue: Option<Name>,
+    /// The worker that holds the job. For a stalled job, the worker that lost its lock.
+    pub worker: Option<Name>,
+    pub priority: Option<Name>,
+    /// The retries of a fresh run.
+    pub retries: Option<Name>,
+    /// The group of the last failure.
+    pub group: Option<Name>,
+}
+
+/// Stores equal fields once.
+#[derive(Debug, Default)]
+pub struct FieldInterner(HashSet<Arc<SharedJobFields>>);
+
+impl FieldInterner {
+    /// The stored copy of equal fields. If there is none, stores these.
+    pub fn intern(&mut self, fields: SharedJobFields) -> Arc<SharedJobFields> {
+        if let Some(shared) = self.0.get(&fields) {
+            return shared.clone();
+        }
+        let fields = Arc::new(fields);
+        self.0.insert(fields.clone());
+        fields
+    }
+}
+
+impl Deref for JobSnapshot {
+    type Target = SharedJobFields;
+
+    fn deref(&self) -> &SharedJobFields {
+        &self.common
+    }
+}
+
+impl JobSnapshot {
+    pub fn has_stored_state(&self, state: &str) -> bool {
+        self.stored.as_bytes() == state.as_bytes()
+    }
+
+    pub fn has_failed_in_group(&self, group: &Name) -> bool {
+        self.has_stored_state("failed") && self.group.as_ref() == Some(group)
+    }
+
+    pub fn from_job(job: Job, interner: &mut FieldInterner) -> JobSnapshot {
+        let since = job.unchanged_since();
+        let stored = job.state_stored.unwrap_or_default();
+        let common = SharedJobFields {
+            state: job
+                .state
+                .map_or(stored.clone(), |state| state.into_str().into()),
+            stored,
+            queue: job.queue,
+            worker: job.worker,
+            priority: job.priority.map(|priority| priority.to_string().into()),
+            retries: job.retries.map(|retries| retries.to_string().into()),
+            group: job.failure.map(|failure| failure.group),
+        };
+        JobSnapshot {
+            jid: job.jid,
+            mark: job.mark.into(),
+            common: interner.intern(common),
+            since,
+            due: job.scheduled_for,
+            later: Duration::ZERO,
+        }
+    }
+}
+
+/// The reason reported for a job if nothing shows its outcome.
+pub(crate) const LOST: &str = "the reply was lost; the change may or may not have happened";
 
 /// The outcome of the change of one job. The core's guards report most of them: calls that change a job only if its
 /// mark is still the one that was read.
@@ -239,136 +339,144 @@ impl JobOutcome {
         }
     }
 
+    /// The outcome of a job that was changed.
+    pub(crate) fn done(jid: &Name) -> JobOutcome {
+        JobOutcome::new(jid, OutcomeCode::Ok)
+    }
+
+    /// The outcome of a job that a dry run would change.
+    pub(crate) fn planned(job: &JobSnapshot) -> JobOutcome {
+        JobOutcome {
+            result: ItemResult::Planned,
+            ..JobOutcome::done(&job.jid).with_snapshot(job)
+        }
+    }
+
+    /// The outcome of a job that does not exist.
+    pub(crate) fn gone(jid: &Name) -> JobOutcome {
+        JobOutcome::refused(jid, OutcomeCode::Gone, "it does not exist")
+    }
+
+    /// The outcome of a complete job, which cannot be changed.
+    pub(crate) fn already_complete(jid: &Name) -> JobOutcome {
+        JobOutcome::refused(
+            jid,
+            OutcomeCode::Complete,
+            OutcomeDetail::Is("complete".into()),
+        )
+    }
+
+    /// The outcome of a job that another client changed since its snapshot.
+    pub(crate) fn changed_meanwhile(jid: &Name) -> JobOutcome {
+        JobOutcome::refused(jid, OutcomeCode::StateChanged, "it changed meanwhile")
+    }
+
+    /// The outcome of a job whose state forbids the change; `required` is the state that
+    /// the change requires, if there is exactly one.
+    pub(crate) fn wrong_state(
+        jid: &Name,
+        is: impl Into<Name>,
+        required: Option<&'static str>,
+    ) -> JobOutcome {
+        let is = is.into();
+        JobOutcome::refused(
+            jid,
+            OutcomeCode::StateChanged,
+            OutcomeDetail::State { is, required },
+        )
+    }
+
+    /// The outcome of a job that another worker holds.
+    pub(crate) fn held_by_other(jid: &Name, worker: &Name) -> JobOutcome {
+        let why = OutcomeDetail::Is(format!("held by `{worker}`"));
+        JobOutcome::refused(jid, OutcomeCode::NotHolder, why)
+            .hint("`--as-holder` acts as the worker that holds the job")
+    }
+
+    /// The outcome of a job for an error by which the core refused its call; `None` for any other error.
+    pub(crate) fn from_refusal(jid: &Name, error: &Error) -> Option<JobOutcome> {
+        let why = match error.refusal_of(jid)? {
+            JobChangeRefusal::Gone => return Some(JobOutcome::gone(jid)),
+            JobChangeRefusal::Holder(worker) => {
+                return Some(JobOutcome::held_by_other(jid, worker));
+            }
+            JobChangeRefusal::State(None) => OutcomeDetail::Is("not running".into()),
+            JobChangeRefusal::State(Some(state)) => OutcomeDetail::State {
+                is: state.clone(),
+                required: None,
+            },
+            JobChangeRefusal::Queue(queue) => format!("it runs in `{queue}`").into(),
+        };
+        Some(JobOutcome::refused(jid, OutcomeCode::StateChanged, why))
+    }
+
+    pub(crate) fn hint(self, hint: impl Into<String>) -> JobOutcome {
+        self.hint_if(Some(hint.into()))
+    }
+
+    /// Adds a hint, if there is one.
+    pub(crate) fn hint_if(mut self, hint: Option<String>) -> JobOutcome {
+        self.hint = hint.or(self.hint);
+        self
+    }
+
+    pub(crate) fn with_state_after(mut self, state: &str) -> JobOutcome {
+        self.state_after = Some(state.into());
+        self
+    }
+
+    pub(crate) fn with_cells(mut self, cells: impl IntoIterator<Item = Name>) -> JobOutcome {
+        self.cells = cells.into_iter().collect();
+        self
+    }
+
+    pub(crate) fn with_raw_reply(mut self, raw: impl Into<Vec<u8>>) -> JobOutcome {
+        self.raw = raw.into();
+        self
+    }
+
+    /// Sets whether the job already was as the command would leave it.
+    pub(crate) fn with_already_as_asked(mut self, as_asked: bool) -> JobOutcome {
+        self.as_asked = as_asked;
+        self
+    }
+
+    /// If an error is the core's refusal to change this job, turns it into an error with the words of bulk commands.
+    pub(crate) fn refusal_or_error(jid: &Name, verb: &str, error: Error) -> Error {
+        match JobOutcome::from_refusal(jid, &error) {
+            Some(outcome) => outcome.to_error(verb),
+            None => error,
+        }
+    }
+
+    /// The refusal of a job as the error of a command that named only this job.
+    pub(crate) fn to_error(&self, verb: &str) -> Error {
+        let jid = &self.jid;
+        let message = match (self.code, &self.detail) {
+            (OutcomeCode::Gone, _) => format!("job `{jid}` does not exist"),
+            (_, Some(why)) => format!("cannot {verb} `{jid}`: {why}"),
+            (code, None) => format!("cannot {verb} `{jid}`: {}", code.into_str()),
+        };
+        let error = Error::new(self.code.error_kind(), message).about_jid(jid);
+        match &self.hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    }
+
+    /// The outcome of a job whose call ended in an error.
+    pub(crate) fn of_failed_call(job: &JobSnapshot, error: &Error) -> JobOutcome {
+        let (code, why) = match error.kind() {
+            Kind::OutcomeUnknown => (OutcomeCode::Unknown, LOST.into()),
+            _ => (OutcomeCode::Server, error.message()),
+        };
+        JobOutcome::refused(&job.jid, code, &*why).with_snapshot(job)
+    }
+
     /// Sets the queue and the state that the job had before the change.
     pub(crate) fn with_snapshot(mut self, job: &JobSnapshot) -> JobOutcome {
         self.queue = job.queue.clone();
         self.state_before = Some(job.state.clone()).filter(|state| !state.is_empty());
         self
-    }
-}
-
-/// The totals of a bulk action.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct BulkTotals {
-    /// The command
-    pub action: &'static str,
-    /// True if nothing was changed
-    pub dry_run: bool,
-    /// The context that was used
-    pub context: Option<String>,
-    /// Jobs that were selected
-    pub matched: usize,
-    /// Jobs that were changed
-    pub done: usize,
-    /// Jobs that changed after they were read, or no longer exist
-    pub skipped: usize,
-    /// Jobs that could not be changed
-    pub failed: usize,
-    /// Jobs that were not tried
-    pub remaining: usize,
-    /// How long the command took
-    pub elapsed_s: RoundedSeconds,
-}
-
-impl BulkTotals {
-    /// Totals without any outcome.
-    pub(crate) fn new(action: &'static str, dry_run: bool, matched: usize) -> BulkTotals {
-        BulkTotals {
-            action,
-            dry_run,
-            matched,
-            ..BulkTotals::default()
-        }
-    }
-
-    /// Sets the name of the context in use.
-    pub(crate) fn in_context(self, context: Option<&str>) -> BulkTotals {
-        BulkTotals {
-            context: context.map(str::to_owned),
-            ..self
-        }
-    }
-}
-
-/// The document of a bulk action, and the rows of its table.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct BulkReport {
-    #[serde(flatten)]
-    pub sum: BulkTotals,
-    /// The jobs that were skipped or failed; with -v, all
-    pub items: Vec<JobOutcome>,
-    #[serde(skip)]
-    pub table_columns: BulkTableColumns,
-    #[serde(skip)]
-    pub rows: Vec<BulkRow>,
-}
-
-/// Whether a bulk command has a table, and which columns follow the jid in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BulkTableColumns {
-    Nothing,
-    Jids,
-    /// The old and the new priority of each job.
-    Priorities,
-    /// All tags of each job.
-    Tags,
-    /// How many retries each job has left.
-    Remaining,
-    /// The new state of each job.
-    States,
-    /// When the lock of each job expires.
-    Expiries,
-}
-
-/// A row of the table of a bulk action: the jid, and the cells after it.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct BulkRow {
-    pub jid: Name,
-    pub cells: Vec<Name>,
-}
-
-/// The words of a bulk command for its plan, question, report and documents, and the form of its table.
-#[derive(Debug)]
-pub(crate) struct Verb {
-    /// The document's `action`, as on the command line: `retry`.
-    pub word: &'static str,
-    /// The verb in plans and questions: `time out`.
-    pub infinitive: &'static str,
-    /// The verb in reports: `retried`.
-    pub past: &'static str,
-    /// The words before the jid in the report about one job, instead of `past`. Then the report does not name the queue
-    /// and the state of the job.
-    pub of_one: Option<&'static str>,
-    pub table_columns: BulkTableColumns,
-    /// Whether `-o raw` shows the core's reply for each job.
-    pub raw: bool,
-}
-
-impl Verb {
-    /// A verb without a table and without `-o raw`.
-    pub(crate) const fn new(
-        word: &'static str,
-        infinitive: &'static str,
-        past: &'static str,
-    ) -> Verb {
-        Verb {
-            word,
-            infinitive,
-            past,
-            of_one: None,
-            table_columns: BulkTableColumns::Nothing,
-            raw: false,
-        }
-    }
-
-    pub(crate) const fn with_table(self, table_columns: BulkTableColumns) -> Verb {
-        Verb {
-            table_columns,
-            ..self
-        }
-    }
-
-    pub(crate) const fn with_raw_replies(self) -> Verb {
-        Verb { raw: true, ..self }
     }
 }

@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::round::{PutRound, SentJob};
 use crate::args::input_arg::FileArg;
 use crate::args::shared::BulkFlags;
-use crate::bulk::{BulkPlan, JobOutcome, failed_call_outcome};
+use crate::bulk::{BulkPlan, JobOutcome};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::consent::Consent;
@@ -23,13 +23,12 @@ use crate::input::archive;
 use crate::input::archive::ArchiveLine;
 use crate::input::source::ByteLimit;
 use crate::input::two_pass::TwoPassFile;
-use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::bulk::Verb;
+use crate::model::bulk::{FieldInterner, JobSnapshot, MAX_JOBS_PER_CALL, SharedJobFields};
 use crate::model::bulk::{ItemResult, OutcomeCode};
 use crate::model::config::OptionChange;
 use crate::model::import::ImportPlan;
 use crate::model::job::State;
-use crate::model::job_snapshot::{FieldInterner, JobSnapshot, SharedJobFields};
 use crate::model::throttle::MaximumChange;
 use crate::name::Name;
 use crate::session::Session;
@@ -610,7 +609,7 @@ impl PlannedJobImporter<'_> {
                         jid: jid.clone(),
                         ..JobSnapshot::default()
                     };
-                    let outcome = failed_call_outcome(&job, &error);
+                    let outcome = JobOutcome::of_failed_call(&job, &error);
                     stopped_by.get_or_insert(error);
                     outcome
                 }

@@ -1,18 +1,145 @@
-//! The text output of a bulk action: the plan, a table of jobs for some commands, and the summary.
+//! The report of a bulk action: its document, and as text the plan, a table of jobs for some commands, and the summary.
 
 use std::collections::BTreeMap;
 
-use super::{
-    BulkReport, BulkRow, BulkTableColumns, BulkTotals, ItemResult, JobOutcome, OutcomeCode,
-};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{ItemResult, JobOutcome, JobSnapshot, OutcomeCode};
 use crate::clock::moment::Moment;
-use crate::model::bulk::Verb;
-use crate::model::job_snapshot::JobSnapshot;
+use crate::model::queue::RoundedSeconds;
 use crate::name::Name;
 use crate::text::{format_duration_tenths_below_minute, sanitize_to_line, width, wrap_and_indent};
 use crate::view::document::DocumentKind;
 use crate::view::table::{Cell, Column, Table};
 use crate::view::{RenderOptions, View};
+
+/// The totals of a bulk action.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct BulkTotals {
+    /// The command
+    pub action: &'static str,
+    /// True if nothing was changed
+    pub dry_run: bool,
+    /// The context that was used
+    pub context: Option<String>,
+    /// Jobs that were selected
+    pub matched: usize,
+    /// Jobs that were changed
+    pub done: usize,
+    /// Jobs that changed after they were read, or no longer exist
+    pub skipped: usize,
+    /// Jobs that could not be changed
+    pub failed: usize,
+    /// Jobs that were not tried
+    pub remaining: usize,
+    /// How long the command took
+    pub elapsed_s: RoundedSeconds,
+}
+
+impl BulkTotals {
+    /// Totals without any outcome.
+    pub(crate) fn new(action: &'static str, dry_run: bool, matched: usize) -> BulkTotals {
+        BulkTotals {
+            action,
+            dry_run,
+            matched,
+            ..BulkTotals::default()
+        }
+    }
+
+    /// Sets the name of the context in use.
+    pub(crate) fn in_context(self, context: Option<&str>) -> BulkTotals {
+        BulkTotals {
+            context: context.map(str::to_owned),
+            ..self
+        }
+    }
+}
+
+/// The document of a bulk action, and the rows of its table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct BulkReport {
+    #[serde(flatten)]
+    pub sum: BulkTotals,
+    /// The jobs that were skipped or failed; with -v, all
+    pub items: Vec<JobOutcome>,
+    #[serde(skip)]
+    pub table_columns: BulkTableColumns,
+    #[serde(skip)]
+    pub rows: Vec<BulkRow>,
+}
+
+/// Whether a bulk command has a table, and which columns follow the jid in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum BulkTableColumns {
+    #[default]
+    Nothing,
+    Jids,
+    /// The old and the new priority of each job.
+    Priorities,
+    /// All tags of each job.
+    Tags,
+    /// How many retries each job has left.
+    Remaining,
+    /// The new state of each job.
+    States,
+    /// When the lock of each job expires.
+    Expiries,
+}
+
+/// A row of the table of a bulk action: the jid, and the cells after it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct BulkRow {
+    pub jid: Name,
+    pub cells: Vec<Name>,
+}
+
+/// The words of a bulk command for its plan, question, report and documents, and the form of its table.
+#[derive(Debug)]
+pub(crate) struct Verb {
+    /// The document's `action`, as on the command line: `retry`.
+    pub word: &'static str,
+    /// The verb in plans and questions: `time out`.
+    pub infinitive: &'static str,
+    /// The verb in reports: `retried`.
+    pub past: &'static str,
+    /// The words before the jid in the report about one job, instead of `past`. Then the report does not name the queue
+    /// and the state of the job.
+    pub of_one: Option<&'static str>,
+    pub table_columns: BulkTableColumns,
+    /// Whether `-o raw` shows the core's reply for each job.
+    pub raw: bool,
+}
+
+impl Verb {
+    /// A verb without a table and without `-o raw`.
+    pub(crate) const fn new(
+        word: &'static str,
+        infinitive: &'static str,
+        past: &'static str,
+    ) -> Verb {
+        Verb {
+            word,
+            infinitive,
+            past,
+            of_one: None,
+            table_columns: BulkTableColumns::Nothing,
+            raw: false,
+        }
+    }
+
+    pub(crate) const fn with_table(self, table_columns: BulkTableColumns) -> Verb {
+        Verb {
+            table_columns,
+            ..self
+        }
+    }
+
+    pub(crate) const fn with_raw_replies(self) -> Verb {
+        Verb { raw: true, ..self }
+    }
+}
 
 const JID: Column<BulkRow> = Column::of_names("JID", |row| &row.jid);
 const OLD: Column<BulkRow> = Column::of_numbers("OLD", |row, _| number_cell(&row.cells[0]));
