@@ -64,9 +64,7 @@ pub mod internals {
     pub use crate::core::script::Script;
     pub use crate::error::{Error, Kind};
     pub use crate::model::queue::ReadyQueues;
-    pub use crate::model::{
-        ending, finding, known_deviations, popped_job, retry_cause, verdict, work_event,
-    };
+    pub use crate::model::{ending, finding, known_deviations, verdict, work};
     pub use crate::name::Name;
     pub use crate::session::actor::host_name;
     pub use crate::text::width;

@@ -4,7 +4,7 @@ use super::{HelpGroup, MemberDispatch, Spec};
 use crate::core::call::rights;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::model::retry_cause::RetryCause;
+use crate::model::work::RetryCause;
 use crate::session::Session;
 use crate::text::format_count;
 use crate::work;

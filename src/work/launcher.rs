@@ -10,7 +10,7 @@ use super::options::{DispatchMode, WorkOptions};
 use super::process::job_input::{ArgTemplate, append_job_line, job_variables, worker_variables};
 use super::process::{Launch, Processes, ProgramDirectory, StdoutMode, sandbox};
 use crate::error::{Error, Kind};
-use crate::model::popped_job::PoppedJob;
+use crate::model::work::PoppedJob;
 use crate::name::Name;
 use crate::text::Sanitized;
 

@@ -13,7 +13,7 @@ use super::machine::event::WorkerReadiness;
 use super::options::WorkOptions;
 use crate::core::script::Script;
 use crate::model::metrics::{DurationHistogram, MetricFamily, MetricKind};
-use crate::model::work_event::WorkEventKind;
+use crate::model::work::WorkEventKind;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::format_duration_tenths_below_minute;

@@ -10,7 +10,7 @@ use crate::args::value;
 use crate::env;
 use crate::error::Error;
 use crate::listen::{AccessOptions, ListenAddress, listen_address};
-use crate::model::retry_cause::RetryCause;
+use crate::model::work::RetryCause;
 use crate::model::work_queue::QueueSelector;
 use crate::name::{Name, refuse_as_new_name};
 use crate::session::actor;

@@ -8,9 +8,9 @@ use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
 use crate::core::call::Core;
 use crate::error::Error;
-use crate::model::popped_job::PoppedJob;
 use crate::model::queue::Queue;
 use crate::model::queue_patterns::{PriorityBucket, QueueIdentifierPatterns, sort_by_priority};
+use crate::model::work::PoppedJob;
 use crate::model::work_queue::{PatternOrIdentifier, QueueSelector};
 use crate::name::Name;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use qless::internals::ending::{
     EndingAction, EndingOutcome, EndingRequest, FailureReason, LockExtensionOutcome, NextQueue,
 };
-use qless::internals::popped_job::PoppedJob;
+use qless::internals::work::PoppedJob;
 use qless::internals::{
     CallTracer, Clock, ConnectionSettings, Core as Typed, Error, Moment, Name, ServerTarget,
 };

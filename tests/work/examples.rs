@@ -6,9 +6,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
-use qless::internals::popped_job::PoppedJob;
 use qless::internals::process::answer::Answer;
 use qless::internals::process::job_input;
+use qless::internals::work::PoppedJob;
 use qless::internals::{Name, WORK};
 use serde_json::Value;
 

@@ -15,12 +15,11 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 use qless::internals::Name;
 use qless::internals::machine::event::{EndedProcess, StartFailure};
-use qless::internals::popped_job::PoppedJob;
 use qless::internals::process::job_input::{self, ArgTemplate};
 use qless::internals::process::{
     Launch, OutputStream, ProcessEvent, Processes, ProgramDirectory, StdoutMode, Waker,
 };
-use qless::internals::retry_cause::ProcessExit;
+use qless::internals::work::{PoppedJob, ProcessExit};
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, getpid, getrlimit, kill_process, setrlimit, test_kill_process,

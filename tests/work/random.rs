@@ -13,10 +13,8 @@ use qless::internals::machine::event::{
 };
 use qless::internals::machine::rotation::{QueueOrder, QueueRotation};
 use qless::internals::options::DispatchMode;
-use qless::internals::popped_job::PoppedJob;
 use qless::internals::process::answer::{Answer, AnswerContent};
-use qless::internals::retry_cause::ProcessExit;
-use qless::internals::work_event::WorkEventKind;
+use qless::internals::work::{PoppedJob, ProcessExit, WorkEventKind};
 use qless::internals::{Error, FinishAndPopReply, Kind, Name, ReadyQueues};
 use rustix::process::Signal;
 

@@ -15,8 +15,8 @@ use crate::json::Number;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::ending::{EndingAction, EndingOutcome, EndingRequest, LockExtensionOutcome};
 use crate::model::job::{Job, MergePayload};
-use crate::model::popped_job::PoppedJob;
 use crate::model::queue::JobsLeftInQueue;
+use crate::model::work::PoppedJob;
 use crate::name::{Name, lossless_text};
 
 /// The reply to a finish-and-pop call.

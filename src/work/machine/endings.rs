@@ -10,8 +10,7 @@ use crate::model::ending::{
     EndingAction, EndingOutcome, EndingRequest, FailureReason, NextQueue, exhausted_retries_group,
 };
 use crate::model::queue::RoundedSeconds;
-use crate::model::retry_cause::{ProcessExit, RetryCause};
-use crate::model::work_event::WorkEventKind;
+use crate::model::work::{ProcessExit, RetryCause, WorkEventKind};
 use crate::name::Name;
 use crate::text::{Sanitized, format_duration};
 use crate::work::options::DispatchMode;

@@ -8,10 +8,8 @@ use rustix::process::Signal;
 use crate::core::api::finish_and_pop::FinishAndPopReply;
 use crate::error::{Error, Kind};
 use crate::model::ending::{EndingRequest, LockExtensionOutcome};
-use crate::model::popped_job::PoppedJob;
 use crate::model::queue::{JobsLeftInQueue, ReadyQueues};
-use crate::model::retry_cause::ProcessExit;
-use crate::model::work_event::WorkEvent;
+use crate::model::work::{PoppedJob, ProcessExit, WorkEvent};
 use crate::name::Name;
 use crate::work::process::answer::Answer;
 

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use super::{Machine, RequestKind, ServerLink};
 use crate::model::ending::EndingRequest;
-use crate::model::popped_job::PoppedJob;
-use crate::model::retry_cause::ProcessExit;
+use crate::model::work::{PoppedJob, ProcessExit};
 use crate::name::Name;
 
 /// A call that extends a lock also extends the locks that are due within this part of their interval.

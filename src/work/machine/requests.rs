@@ -8,9 +8,8 @@ use super::{BACKOFF, DUE_WAIT, Machine, RequestKind, ServerLink, WorkStage};
 use crate::core::api::finish_and_pop::FinishAndPopReply;
 use crate::error::{Error, Kind};
 use crate::model::ending::{EndingRequest, LockExtensionOutcome};
-use crate::model::popped_job::PoppedJob;
 use crate::model::queue::ReadyQueues;
-use crate::model::work_event::WorkEventKind;
+use crate::model::work::{PoppedJob, WorkEventKind};
 use crate::name::Name;
 use crate::text::{Sanitized, format_duration};
 

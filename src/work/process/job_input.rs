@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::json::path::JsonPath;
 use crate::json::quote::quote_string;
 use crate::json::{Json, write};
-use crate::model::popped_job::PoppedJob;
+use crate::model::work::PoppedJob;
 use crate::name::{Name, lossless_text};
 use crate::text::Sanitized;
 use crate::work::machine::event::StartFailure;

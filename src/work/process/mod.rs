@@ -31,7 +31,7 @@ pub use self::signals::Waker;
 use self::signals::{SignalPipes, WakeupPipe};
 use super::machine::event::{EndedProcess, StartFailure};
 use crate::error::{Error, Kind, io_message_without_errno};
-use crate::model::retry_cause::ProcessExit;
+use crate::model::work::ProcessExit;
 use crate::text::sanitize_keeping_lines;
 
 /// The descriptor on which a program writes its answers.
