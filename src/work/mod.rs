@@ -3,19 +3,15 @@
 //! [`machine`] decides what to do, and itself uses no clock, process or connection. [`process`] runs programs,
 //! [`server`] makes the calls, and the loop here connects the three.
 
-mod descriptors;
-mod drain;
 mod hooks;
 mod launcher;
 pub mod machine;
 pub(crate) mod members;
-mod metrics_server;
 mod monitor;
 mod notices;
 pub mod options;
-pub(crate) mod parent_death;
 pub mod process;
-mod queues;
+pub mod queues;
 mod reporter;
 mod server;
 mod service;
@@ -33,15 +29,13 @@ use self::machine::Machine;
 use self::machine::event::{
     Action, Event, Report, ServerRequest, StartFailure, StartupFacts, WorkerRunResult,
 };
-use self::machine::rotation::QueueRotation;
-use self::metrics_server::MetricsServer;
-use self::monitor::{LoopState, WorkMonitor};
+use self::monitor::{LoopState, MetricsServer, WorkMonitor};
 use self::notices::PutWatch;
 use self::options::WorkOptions;
 use self::process::answer::{self, Answer};
 use self::process::job_input;
 use self::process::{OutputStream, ProcessEvent, Processes, Waker};
-use self::queues::WorkerQueues;
+use self::queues::{QueueRotation, WorkerQueues};
 use self::reporter::Reporter;
 use self::server::ServerThread;
 use self::service::ServiceManager;
@@ -95,14 +89,14 @@ pub(crate) fn run(
     let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTTIN];
     let (mut processes, waker) = Processes::new(options.error_bytes, &signals, &secrets)?;
     // Open the address of `--metrics` before connecting to Redis, so that a wrong or used address is an error first.
-    let listener = metrics_server::bind(&options, session)?;
+    let listener = monitor::bind(&options, session)?;
     let now = session.connect()?;
     // Hide the secrets now: the password was read, and no program of a job or hook runs yet.
     secrets::wipe_variables_and_hide_memory(&secrets);
     let queues = WorkerQueues::find(options.queues.clone(), options.order, session.core()?)?;
     let grace = check_heartbeat_and_read_grace_seconds(&options, &queues.found, session)?;
     note_missing_and_paused_queues(&queues, &options, session)?;
-    if let Some(note) = descriptors::lower_slots_to_file_limit(&mut options)? {
+    if let Some(note) = options.lower_slots_to_file_limit()? {
         session.ui.note(&note);
     }
     let monitor = listener

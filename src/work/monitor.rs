@@ -1,10 +1,12 @@
 //! The facts about a worker for monitoring systems: figures, and whether it is alive and ready.
 //!
-//! The loop of the worker and the thread of its calls write these facts. The threads of the listener read them.
+//! The loop of the worker and the thread of its calls write these facts. The threads of the listener of `--metrics` read
+//! them, without a call to Redis.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use strum::VariantArray;
@@ -12,11 +14,16 @@ use strum::VariantArray;
 use super::machine::event::WorkerReadiness;
 use super::options::WorkOptions;
 use crate::core::script::Script;
-use crate::model::metrics::{DurationHistogram, MetricFamily, MetricKind};
+use crate::error::Error;
+use crate::listen::{Listener, Request, Response, Status};
+use crate::model::metrics::{
+    DurationHistogram, MetricFamily, MetricKind, PROMETHEUS_TYPE, prometheus_text,
+};
 use crate::model::work::WorkEventKind;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::format_duration_tenths_below_minute;
+use crate::threads;
 
 /// Maximum number of queues with metric series of their own. The jobs of further queues count as jobs of `other`.
 const MAX_QUEUES: usize = 500;
@@ -231,6 +238,79 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The thread that answers requests. Dropping this ends the thread.
+pub(super) struct MetricsServer {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Opens the address, if one is given.
+pub(super) fn bind(
+    options: &WorkOptions,
+    session: &mut Session,
+) -> Result<Option<Listener>, Error> {
+    let Some(address) = &options.metrics else {
+        return Ok(None);
+    };
+    let access = options
+        .access
+        .read_access(|warning| session.ui.warn(warning))?;
+    Listener::bind(address, access).map(Some)
+}
+
+impl MetricsServer {
+    pub(super) fn start(
+        listener: Listener,
+        monitor: Arc<WorkMonitor>,
+        session: &mut Session,
+    ) -> Result<MetricsServer, Error> {
+        let url = listener.url();
+        let stop = Arc::new(AtomicBool::new(false));
+        let stop_flag = stop.clone();
+        let serve = move || {
+            let respond = |request: &Request| respond(request, &monitor);
+            listener.serve(respond, || stop_flag.load(Ordering::Relaxed));
+        };
+        let thread = threads::spawn(serve)?;
+        let note = format!("listening on {url} for /metrics, /livez and /readyz");
+        session.ui.note(&note);
+        Ok(MetricsServer {
+            stop,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for MetricsServer {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        // Wait for the thread: at its end it removes the socket from the file system.
+        if let Some(thread) = self.thread.take() {
+            _ = thread.join();
+        }
+    }
+}
+
+fn respond(request: &Request, monitor: &WorkMonitor) -> Response<'static> {
+    let now = Instant::now();
+    let why_not = match request.path.as_str() {
+        "/metrics" => {
+            let text = prometheus_text(&monitor.metric_families(now), &[]);
+            return Response::new(Status::Ok, PROMETHEUS_TYPE, text);
+        }
+        "/livez" => monitor.why_not_alive(now),
+        "/readyz" => monitor.why_not_ready(now),
+        _ => {
+            let paths = "this listener has /metrics, /livez and /readyz";
+            return Response::text(Status::NotFound, paths);
+        }
+    };
+    match why_not {
+        None => Response::text(Status::Ok, "ok"),
+        Some(why) => Response::text(Status::ServiceUnavailable, why),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
@@ -301,7 +381,7 @@ mod tests {
             monitor.add_queue(&queue);
             monitor.count_job_end(&queue, WorkEventKind::Completed, 0.5);
         }
-        let text = crate::model::metrics::prometheus_text(&monitor.metric_families(now), &[]);
+        let text = prometheus_text(&monitor.metric_families(now), &[]);
         let completed = text.matches("result=\"completed\"").count();
         assert_eq!(completed, 501);
         for line in [

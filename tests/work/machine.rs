@@ -8,9 +8,9 @@ use qless::internals::machine::event::{
     Action, EndedProcess, Event, FinishAndPopRequest, Report, ServerRequest, StartFailure,
     StartupFacts,
 };
-use qless::internals::machine::rotation::{QueueOrder, QueueRotation};
 use qless::internals::options::WorkOptions;
 use qless::internals::process::answer::{Answer, AnswerContent};
+use qless::internals::queues::{QueueOrder, QueueRotation};
 use qless::internals::work::{PoppedJob, ProcessExit};
 use qless::internals::{Error, FinishAndPopReply, Kind, Name, ReadyQueues};
 use rustix::process::Signal;

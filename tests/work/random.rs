@@ -11,9 +11,9 @@ use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
     Action, EndedProcess, Event, FinishAndPopRequest, Report, ServerRequest, StartFailure,
 };
-use qless::internals::machine::rotation::{QueueOrder, QueueRotation};
 use qless::internals::options::DispatchMode;
 use qless::internals::process::answer::{Answer, AnswerContent};
+use qless::internals::queues::{QueueOrder, QueueRotation};
 use qless::internals::work::{PoppedJob, ProcessExit, WorkEventKind};
 use qless::internals::{Error, FinishAndPopReply, Kind, Name, ReadyQueues};
 use rustix::process::Signal;

@@ -6,7 +6,6 @@ pub mod event;
 mod held;
 mod processes;
 mod requests;
-pub mod rotation;
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -17,13 +16,13 @@ use self::event::{
 };
 use self::held::{HeldJob, HeldJobs};
 use self::processes::{QuickDeathBackoff, Slot};
-use self::rotation::QueueRotation;
 use crate::clock::moment::Moment;
 use crate::model::ending::EndingRequest;
 use crate::model::work::{PoppedJob, WorkEvent, WorkEventKind};
 use crate::name::Name;
 use crate::text::{format_count, with_thousands_separators};
 use crate::work::options::{DispatchMode, WorkOptions};
+use crate::work::queues::QueueRotation;
 
 /// Maximum number of jobs that one call pops.
 const MAX_POPPED: u64 = 500;

@@ -21,7 +21,6 @@ use super::{ANSWER_DESCRIPTOR, OutputStream, RunningProgram};
 use crate::error::io_message_without_errno;
 use crate::text::Sanitized;
 use crate::work::machine::event::StartFailure;
-use crate::work::parent_death::terminate_when_parent_dies;
 
 /// A program to start.
 #[derive(Debug)]
@@ -244,4 +243,19 @@ fn find_in_path(program: &OsStr) -> Option<fs::Metadata> {
     std::env::split_paths(&path)
         .filter_map(|directory| fs::metadata(directory.join(program)).ok())
         .find(fs::Metadata::is_file)
+}
+
+/// Asks the system to send SIGTERM to this process when its parent dies, for any reason. Only Linux can do this. The
+/// function allocates no memory, so that a child may call it between fork and exec.
+#[cfg(target_os = "linux")]
+pub(crate) fn terminate_when_parent_dies() -> rustix::io::Result<()> {
+    use rustix::process::{Signal, set_parent_process_death_signal};
+
+    set_parent_process_death_signal(Some(Signal::TERM))
+}
+
+/// Other systems have no such option.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn terminate_when_parent_dies() -> rustix::io::Result<()> {
+    Ok(())
 }

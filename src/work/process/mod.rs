@@ -4,7 +4,6 @@
 //! jobs end: [`Processes::wait_for_events`] returns lines, output, ends and signals in their order.
 
 pub mod answer;
-mod emptying;
 pub mod job_input;
 mod launch;
 mod pipe;
@@ -24,6 +23,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use signal_hook::low_level::signal_name;
 
+pub(crate) use self::launch::terminate_when_parent_dies;
 pub use self::launch::{Launch, ProgramDirectory, StdoutMode};
 use self::pipe::{InputPipe, OutputPipe, PipeTarget};
 use self::sandbox::SlotSandboxes;
