@@ -68,7 +68,7 @@ pub mod internals {
     pub use crate::name::Name;
     pub use crate::session::actor::host_name;
     pub use crate::text::width;
-    pub use crate::work::{machine, options, process, queues};
+    pub use crate::work::{launcher, machine, options, process, queues};
 
     pub mod listen {
         pub use crate::listen::*;

@@ -4,7 +4,7 @@
 //! [`server`] makes the calls, and the loop here connects the three.
 
 mod hooks;
-mod launcher;
+pub mod launcher;
 pub mod machine;
 pub(crate) mod members;
 mod monitor;
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTTIN};
 
 use self::hooks::{HookQueue, OnStartHookEnd};
-use self::launcher::Launcher;
+use self::launcher::{Launcher, append_job_line, cancel_line};
 use self::machine::Machine;
 use self::machine::event::{
     Action, Event, Report, ServerRequest, StartFailure, StartupFacts, WorkerRunResult,
@@ -33,7 +33,6 @@ use self::monitor::{LoopState, MetricsServer, WorkMonitor};
 use self::notices::PutWatch;
 use self::options::WorkOptions;
 use self::process::answer::{self, Answer};
-use self::process::job_input;
 use self::process::{OutputStream, ProcessEvent, Processes, Waker};
 use self::queues::{QueueRotation, WorkerQueues};
 use self::reporter::Reporter;
@@ -687,12 +686,11 @@ impl WorkLoop {
             }
             Action::Send { slot, job } => {
                 let mut line = Vec::new();
-                job_input::append_job_line(&job, &mut line)?;
+                append_job_line(&job, &mut line)?;
                 self.processes.write_stdin(slot, line);
             }
             Action::Cancel { slot, jid } => {
-                self.processes
-                    .write_stdin(slot, job_input::cancel_line(&jid));
+                self.processes.write_stdin(slot, cancel_line(&jid));
             }
             Action::CloseInput { slot } => self.processes.close_stdin_when_written(slot),
             Action::Signal { slot, signal } => {

@@ -181,6 +181,42 @@ fn set_up_child_before_exec(command: &mut Command, answers: OwnedFd, folder: Opt
     unsafe { command.pre_exec(prepare) };
 }
 
+/// Checks that the program can be executed and its directory exists, with the rules of a start: a relative path is
+/// resolved from the working directory of `qless`, not from that of the process.
+pub(in crate::work) fn check_program(
+    program: &OsStr,
+    directory: &ProgramDirectory,
+) -> Result<(), String> {
+    if let ProgramDirectory::Shared(directory) = directory
+        && !directory.is_dir()
+    {
+        return Err(format!(
+            "`{}` is not a directory",
+            Sanitized(directory.as_os_str().as_encoded_bytes())
+        ));
+    }
+    let is_executable = |path: &Path| match path.metadata() {
+        Ok(file) => file.is_file() && file.permissions().mode() & 0o111 != 0,
+        Err(_) => false,
+    };
+    let shown = Sanitized(program.as_encoded_bytes());
+    if program.as_encoded_bytes().contains(&b'/') {
+        let path = Path::new(program);
+        return match (path.exists(), is_executable(path)) {
+            (_, true) => Ok(()),
+            (true, false) => Err(format!("`{shown}` is not executable")),
+            (false, _) => Err(format!("`{shown}` does not exist")),
+        };
+    }
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
+    let mut paths = std::env::split_paths(&path).map(|place| place.join(program));
+    if paths.any(|path| is_executable(&path)) {
+        Ok(())
+    } else {
+        Err(format!("`{shown}` is not found in PATH"))
+    }
+}
+
 /// The path to execute. A relative path is resolved from the working directory of `qless`, not from that of the child,
 /// which may be an empty sandbox.
 fn program_path_from_working_directory(program: &OsStr, directory: Option<&Path>) -> PathBuf {

@@ -4,7 +4,6 @@
 //! jobs end: [`Processes::wait_for_events`] returns lines, output, ends and signals in their order.
 
 pub mod answer;
-pub mod job_input;
 mod launch;
 mod pipe;
 pub(super) mod sandbox;
@@ -23,12 +22,14 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use signal_hook::low_level::signal_name;
 
+pub(super) use self::launch::check_program;
 pub(crate) use self::launch::terminate_when_parent_dies;
 pub use self::launch::{Launch, ProgramDirectory, StdoutMode};
 use self::pipe::{InputPipe, OutputPipe, PipeTarget};
 use self::sandbox::SlotSandboxes;
 pub use self::signals::Waker;
 use self::signals::{SignalPipes, WakeupPipe};
+use super::launcher::variables_to_remove;
 use super::machine::event::{EndedProcess, StartFailure};
 use crate::error::{Error, Kind, io_message_without_errno};
 use crate::model::work::ProcessExit;
@@ -155,7 +156,7 @@ impl Processes {
             removed: secrets
                 .iter()
                 .cloned()
-                .chain(job_input::variables_to_remove())
+                .chain(variables_to_remove())
                 .collect(),
             sandboxes: SlotSandboxes::default(),
             buffer: vec![0; READ_SIZE],
