@@ -66,10 +66,6 @@ const MAX_NAMED: usize = 10;
 /// A jump of the server's clock is reported if it is larger than this, in seconds.
 const JUMP: f64 = 5.0;
 
-/// The lock and the grace period of a queue without settings, in seconds.
-const HEARTBEAT: f64 = 60.0;
-const GRACE: f64 = 10.0;
-
 /// Runs jobs until a signal comes, or until the limit of the options is reached. Returns how the work ended.
 pub(crate) fn run(
     mut options: WorkOptions,
@@ -93,8 +89,8 @@ pub(crate) fn run(
     // Hide the secrets now: the password was read, and no program of a job or hook runs yet.
     secrets::wipe_variables_and_hide_memory(&secrets);
     let queues = WorkerQueues::find(options.queues.clone(), options.order, session.core()?)?;
-    let grace = check_heartbeat_and_read_grace_seconds(&options, &queues.found, session)?;
-    note_missing_and_paused_queues(&queues, &options, session)?;
+    let grace = queues::check_heartbeat_and_read_grace_seconds(&options, &queues.found, session)?;
+    queues::note_missing_and_paused_queues(&queues, &options, session)?;
     if let Some(note) = options.lower_slots_to_file_limit()? {
         session.ui.note(&note);
     }
@@ -128,7 +124,7 @@ pub(crate) fn run(
     let rotation = QueueRotation::new(options.order, queues.found.clone());
     let core = session.take_or_open_core()?;
     let (notify, notices) = channel();
-    let watch = subscribe_and_start_put_watch(&core, &worker, notify, &waker, session)?;
+    let watch = notices::subscribe_and_start_put_watch(&core, &worker, notify, &waker, session)?;
     let facts = StartupFacts {
         worker: worker.clone(),
         timeout: session.timeout().as_secs_f64(),
@@ -197,148 +193,6 @@ fn signal_error_kind(signal: i32) -> Kind {
     match signal {
         SIGINT => Kind::Interrupted,
         _ => Kind::Terminated,
-    }
-}
-
-/// Refuses `--heartbeat` if it is not shorter than the locks of a queue. Prints a note if a lock is shorter than a call
-/// may take. Returns the grace period in seconds.
-fn check_heartbeat_and_read_grace_seconds(
-    options: &WorkOptions,
-    queues: &[(Name, u32)],
-    session: &mut Session,
-) -> Result<f64, Error> {
-    let timeout = session.timeout();
-    let (core, ui) = session.core_and_ui()?;
-    let settings = core.config(core.now())?;
-    let settings = settings.iter();
-    let settings: HashMap<&[u8], &Name> = settings
-        .map(|option| (option.key.as_bytes(), &option.value))
-        .collect();
-    let number = |key: &[u8]| {
-        let text = std::str::from_utf8(settings.get(key)?.as_bytes()).ok()?;
-        text.parse::<f64>().ok().filter(|value| value.is_finite())
-    };
-    let mut short = None;
-    for (queue, _) in queues {
-        let own = number(&[queue.as_bytes(), b"-heartbeat"].concat());
-        let lock = own.or_else(|| number(b"heartbeat")).unwrap_or(HEARTBEAT);
-        if lock < timeout.as_secs_f64() && short.is_none() {
-            short = Some((queue, lock));
-        }
-        let interval = options.heartbeat.map(|interval| interval.as_secs_f64());
-        if let Some(interval) = interval.filter(|interval| *interval >= lock) {
-            return Err(Error::usage(format!(
-                "`--heartbeat {}` is too long: a lock of queue `{queue}` lasts {}",
-                format_duration(interval),
-                format_duration(lock)
-            ))
-            .hint("without `--heartbeat`, a lock is extended three times before it expires"));
-        }
-    }
-    if let Some((queue, lock)) = short {
-        ui.note(&format!(
-            "note: a lock of queue `{queue}` lasts {}, and a call may take {}: a server that replies \
-             slowly costs locks; `--timeout` shortens that",
-            format_duration(lock),
-            format_duration(timeout.as_secs_f64())
-        ));
-    }
-    Ok(number(b"grace-period").unwrap_or(GRACE))
-}
-
-/// Prints notes about queues from which no job may come: they do not exist yet, or are paused. Also prints a note if
-/// the worker pops from the queue of `--next`, too.
-fn note_missing_and_paused_queues(
-    queues: &WorkerQueues,
-    options: &WorkOptions,
-    session: &mut Session,
-) -> Result<(), Error> {
-    let (core, ui) = session.core_and_ui()?;
-    let now = core.now();
-    let waits = !options.drain;
-    let waiting_for = |what| {
-        if waits {
-            format!("; waiting for {what}")
-        } else {
-            String::new()
-        }
-    };
-    for name in &queues.missing {
-        let wait = waiting_for("it");
-        ui.note(&format!(
-            "note: no identifier pattern `{name}` is stored{wait}"
-        ));
-    }
-    let names = queues.names();
-    let read = queues::read_queues(core, now, &names)?;
-    let missing: Vec<&Queue> = read.iter().filter(|queue| !queue.exists()).collect();
-    for queue in missing.iter().take(MAX_NAMED) {
-        match core.require_queue(now, &queue.name) {
-            Err(error) if error.kind() == Kind::NotFound => {
-                let what = if waits {
-                    waiting_for("it")
-                } else {
-                    ", so it is empty".to_owned()
-                };
-                let hint = error.hint_text().map(|hint| format!("; {hint}"));
-                let hint = hint.unwrap_or_default();
-                ui.note(&format!("note: {}{what}{hint}", error.message()));
-            }
-            named => named?,
-        }
-    }
-    if let Some(more) = missing
-        .len()
-        .checked_sub(MAX_NAMED)
-        .filter(|more| *more > 0)
-    {
-        let more = format_count(more as u64, "further queue does", "further queues do");
-        let wait = waiting_for("them");
-        ui.note(&format!("note: {more} not exist{wait}"));
-    }
-    let paused: Vec<&Queue> = read.iter().filter(|queue| queue.paused).collect();
-    for queue in paused.iter().take(MAX_NAMED) {
-        ui.note(&format!("note: {}", queue.paused_sentence()));
-    }
-    if let Some(more) = paused.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
-        let more = format_count(more as u64, "further queue is", "further queues are");
-        ui.note(&format!("note: {more} paused"));
-    }
-    if let Some(next) = options.next.as_ref().filter(|next| names.contains(next)) {
-        ui.note(&format!(
-            "note: queue `{next}` of `--next` is popped, too: this worker gets each completed job again"
-        ));
-    }
-    if queues.found.is_empty() {
-        let wait = waiting_for("one");
-        ui.note(&format!("note: no queue matches{wait}"));
-    }
-    Ok(())
-}
-
-/// Subscribes to the notices for this worker, and starts the thread that can watch for new jobs. `None` if the worker
-/// cannot subscribe: it then polls.
-fn subscribe_and_start_put_watch(
-    core: &Core,
-    worker: &Name,
-    events: Sender<Event>,
-    waker: &Waker,
-    session: &mut Session,
-) -> Result<Option<PutWatch>, Error> {
-    match core.subscribe_to_events(&[EventChannel::Worker(worker.clone())]) {
-        Ok(notices) => {
-            notices::forward_notices_in_thread(notices, events.clone(), waker.clone())?;
-            let core = core.unconnected_copy();
-            Ok(Some(PutWatch::start(core, events, waker.clone())?))
-        }
-        Err(error) if error.cause() == Some(&Cause::ProcessLimit) => Err(error),
-        Err(error) => {
-            let poll = "new jobs are found by polling, lost locks by heartbeats";
-            session
-                .ui
-                .note(&format!("note: {}; {poll}", error.message()));
-            Ok(None)
-        }
     }
 }
 

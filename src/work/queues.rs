@@ -7,15 +7,23 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use clap::ValueEnum;
 
+use super::MAX_NAMED;
+use super::options::WorkOptions;
 use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
 use crate::core::call::Core;
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::model::queue::Queue;
 use crate::model::queue_patterns::{PriorityBucket, QueueIdentifierPatterns, sort_by_priority};
 use crate::model::work::PoppedJob;
 use crate::model::work_queue::{PatternOrIdentifier, QueueSelector};
 use crate::name::Name;
+use crate::session::Session;
+use crate::text::{format_count, format_duration};
+
+/// The lock and the grace period of a queue without settings, in seconds.
+const HEARTBEAT: f64 = 60.0;
+const GRACE: f64 = 10.0;
 
 /// Maximum number of queues of one finish-and-pop call.
 pub(super) const MAX_QUEUES: usize = 500;
@@ -205,6 +213,122 @@ impl WorkerQueues {
 
 /// A worker with more queues than this first asks the server which of them have jobs, and pops only from these.
 const MAX_QUEUES_WITHOUT_SEARCH: usize = 500;
+
+/// Refuses `--heartbeat` if it is not shorter than the locks of a queue. Prints a note if a lock is shorter than a call
+/// may take. Returns the grace period in seconds.
+pub(super) fn check_heartbeat_and_read_grace_seconds(
+    options: &WorkOptions,
+    queues: &[(Name, u32)],
+    session: &mut Session,
+) -> Result<f64, Error> {
+    let timeout = session.timeout();
+    let (core, ui) = session.core_and_ui()?;
+    let settings = core.config(core.now())?;
+    let settings = settings.iter();
+    let settings: HashMap<&[u8], &Name> = settings
+        .map(|option| (option.key.as_bytes(), &option.value))
+        .collect();
+    let number = |key: &[u8]| {
+        let text = std::str::from_utf8(settings.get(key)?.as_bytes()).ok()?;
+        text.parse::<f64>().ok().filter(|value| value.is_finite())
+    };
+    let mut short = None;
+    for (queue, _) in queues {
+        let own = number(&[queue.as_bytes(), b"-heartbeat"].concat());
+        let lock = own.or_else(|| number(b"heartbeat")).unwrap_or(HEARTBEAT);
+        if lock < timeout.as_secs_f64() && short.is_none() {
+            short = Some((queue, lock));
+        }
+        let interval = options.heartbeat.map(|interval| interval.as_secs_f64());
+        if let Some(interval) = interval.filter(|interval| *interval >= lock) {
+            return Err(Error::usage(format!(
+                "`--heartbeat {}` is too long: a lock of queue `{queue}` lasts {}",
+                format_duration(interval),
+                format_duration(lock)
+            ))
+            .hint("without `--heartbeat`, a lock is extended three times before it expires"));
+        }
+    }
+    if let Some((queue, lock)) = short {
+        ui.note(&format!(
+            "note: a lock of queue `{queue}` lasts {}, and a call may take {}: a server that replies \
+             slowly costs locks; `--timeout` shortens that",
+            format_duration(lock),
+            format_duration(timeout.as_secs_f64())
+        ));
+    }
+    Ok(number(b"grace-period").unwrap_or(GRACE))
+}
+
+/// Prints notes about queues from which no job may come: they do not exist yet, or are paused. Also prints a note if
+/// the worker pops from the queue of `--next`, too.
+pub(super) fn note_missing_and_paused_queues(
+    queues: &WorkerQueues,
+    options: &WorkOptions,
+    session: &mut Session,
+) -> Result<(), Error> {
+    let (core, ui) = session.core_and_ui()?;
+    let now = core.now();
+    let waits = !options.drain;
+    let waiting_for = |what| {
+        if waits {
+            format!("; waiting for {what}")
+        } else {
+            String::new()
+        }
+    };
+    for name in &queues.missing {
+        let wait = waiting_for("it");
+        ui.note(&format!(
+            "note: no identifier pattern `{name}` is stored{wait}"
+        ));
+    }
+    let names = queues.names();
+    let read = read_queues(core, now, &names)?;
+    let missing: Vec<&Queue> = read.iter().filter(|queue| !queue.exists()).collect();
+    for queue in missing.iter().take(MAX_NAMED) {
+        match core.require_queue(now, &queue.name) {
+            Err(error) if error.kind() == Kind::NotFound => {
+                let what = if waits {
+                    waiting_for("it")
+                } else {
+                    ", so it is empty".to_owned()
+                };
+                let hint = error.hint_text().map(|hint| format!("; {hint}"));
+                let hint = hint.unwrap_or_default();
+                ui.note(&format!("note: {}{what}{hint}", error.message()));
+            }
+            named => named?,
+        }
+    }
+    if let Some(more) = missing
+        .len()
+        .checked_sub(MAX_NAMED)
+        .filter(|more| *more > 0)
+    {
+        let more = format_count(more as u64, "further queue does", "further queues do");
+        let wait = waiting_for("them");
+        ui.note(&format!("note: {more} not exist{wait}"));
+    }
+    let paused: Vec<&Queue> = read.iter().filter(|queue| queue.paused).collect();
+    for queue in paused.iter().take(MAX_NAMED) {
+        ui.note(&format!("note: {}", queue.paused_sentence()));
+    }
+    if let Some(more) = paused.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
+        let more = format_count(more as u64, "further queue is", "further queues are");
+        ui.note(&format!("note: {more} paused"));
+    }
+    if let Some(next) = options.next.as_ref().filter(|next| names.contains(next)) {
+        ui.note(&format!(
+            "note: queue `{next}` of `--next` is popped, too: this worker gets each completed job again"
+        ));
+    }
+    if queues.found.is_empty() {
+        let wait = waiting_for("one");
+        ui.note(&format!("note: no queue matches{wait}"));
+    }
+    Ok(())
+}
 
 /// From which queue the next job is popped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
