@@ -16,14 +16,13 @@ mod reporter;
 mod server;
 mod service;
 
-use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTTIN};
 
-use self::hooks::{HookQueue, OnStartHookEnd};
+use self::hooks::HookQueue;
 use self::launcher::{Launcher, append_job_line, cancel_line};
 use self::machine::Machine;
 use self::machine::event::{
@@ -33,23 +32,18 @@ use self::monitor::{LoopState, MetricsServer, WorkMonitor};
 use self::notices::PutWatch;
 use self::options::WorkOptions;
 use self::process::answer::{self, Answer};
-use self::process::{OutputStream, ProcessEvent, Processes, Waker};
+use self::process::{OutputStream, ProcessEvent, Processes};
 use self::queues::{QueueRotation, WorkerQueues};
 use self::reporter::Reporter;
 use self::server::ServerThread;
 use self::service::ServiceManager;
 use crate::clock::SteadyInstant;
 use crate::clock::moment::Moment;
-use crate::core::call::Core;
-use crate::error::{Cause, Error, Kind};
-use crate::model::event::EventChannel;
-use crate::model::queue::Queue;
+use crate::error::{Error, Kind};
 use crate::model::work::PoppedJob;
 use crate::model::worker_name;
-use crate::name::Name;
 use crate::session::{Session, secrets};
 use crate::settings::members::MEMBER_VARIABLE;
-use crate::text::{format_count, format_duration, sanitize_keeping_lines};
 
 /// Time between two searches for queues whose names match.
 const SEARCH_PAUSE: Duration = Duration::from_secs(10);
@@ -104,19 +98,12 @@ pub(crate) fn run(
         }
         _ => None,
     };
-    if let Some(command) = &options.on_start {
-        match hooks::run_start_hook(command, options.kill_after, &mut processes, &waker)? {
-            OnStartHookEnd::Succeeded => {}
-            OnStartHookEnd::Stopped => {
-                let note = "`--on-start` was stopped by a signal; no job was popped";
-                session.ui.note(note);
-                return Ok(WorkerRunResult::Done);
-            }
-            OnStartHookEnd::Killed(signal) => {
-                let why = "stopped by a second signal; no job was popped";
-                return Err(Error::new(signal_error_kind(signal), why));
-            }
-        }
+    if let Some(command) = &options.on_start
+        && !hooks::run_start_hook(command, options.kill_after, &mut processes, &waker)?
+    {
+        let note = "`--on-start` was stopped by a signal; no job was popped";
+        session.ui.note(note);
+        return Ok(WorkerRunResult::Done);
     }
     let random = uuid::Uuid::new_v4().as_u128() as u16;
     let worker = worker_name::make_worker_name(&worker_prefix, options.concurrency, random);
@@ -436,7 +423,13 @@ impl WorkLoop {
                 line,
                 is_whole,
             } => {
-                let answer = self.parse_answer_line(slot, &line, is_whole);
+                let mut answer = Answer::parse_line(&line, is_whole, self.retry_delay);
+                if let Some(jid) = &answer.jid {
+                    for reason in answer.ignored.drain(..) {
+                        self.reporter
+                            .warn_once_of_ignored_answer_part(slot, jid, reason);
+                    }
+                }
                 self.machine.handle_event(now, Event::Line { slot, answer });
             }
             ProcessEvent::Mute { slot } => self.machine.handle_event(now, Event::Mute { slot }),
@@ -563,29 +556,5 @@ impl WorkLoop {
             Action::Finish(result) => self.result = Some(result),
         }
         Ok(())
-    }
-
-    /// Parses a line that a process wrote: its job and its content. Warns about parts that are ignored.
-    fn parse_answer_line(&mut self, slot: usize, line: &[u8], is_whole: bool) -> Answer {
-        let mut answer = Answer::parse_line(line, self.retry_delay);
-        if let Some(jid) = &answer.jid {
-            for reason in answer.ignored.drain(..) {
-                self.reporter
-                    .warn_once_of_ignored_answer_part(slot, jid, reason);
-            }
-        }
-        answer.content = answer.content.map_err(|reason| {
-            if !is_whole {
-                let length = format_count(line.len() as u64, "byte", "bytes");
-                format!("it is longer than {length}")
-            } else if answer.jid.is_some() {
-                reason
-            } else {
-                let start: Vec<u8> = line.iter().copied().take(200).collect();
-                let text = sanitize_keeping_lines(&start);
-                format!("{reason}: {}", text.trim_end())
-            }
-        });
-        answer
     }
 }

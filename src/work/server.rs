@@ -17,6 +17,7 @@ use crate::core::api::finish_and_pop::FinishAndPopReply;
 use crate::core::api::index::{Index, IndexReader};
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
+use crate::model::ending::EndingRequest;
 use crate::model::job::{Neighbor, State};
 use crate::model::queue::{JobsLeftInQueue, LocksOfOtherWorkers, Queue, ReadyQueues};
 use crate::model::work::PoppedJob;
@@ -167,21 +168,7 @@ impl ServerCaller {
                 Event::FinishAndPop(self.finish_and_pop(request))
             }
             ServerRequest::Recover { endings, known } => {
-                let known: HashSet<Name> = known.into_iter().collect();
-                let core = &mut self.core;
-                let reply = core
-                    .finish_jobs_after_lost_reply(self.finish_and_pop_at, &self.worker, &endings)
-                    .and_then(|endings| {
-                        let jobs = core.recover_jobs_of_lost_pop(now, &self.worker, |jid| {
-                            known.contains(jid)
-                        })?;
-                        Ok(FinishAndPopReply {
-                            endings,
-                            jobs,
-                            ..FinishAndPopReply::default()
-                        })
-                    });
-                Event::Recovered(reply)
+                Event::Recovered(self.recover(now, &endings, &known))
             }
             ServerRequest::FindReadyQueues => Event::ReadyQueues(self.find_ready_queues(now)),
             ServerRequest::Extend(jids) => {
@@ -215,6 +202,26 @@ impl ServerCaller {
                 }
                 return None;
             }
+        })
+    }
+
+    /// The outcomes of the endings of a finish-and-pop call whose reply was lost, and the jobs that it popped.
+    fn recover(
+        &mut self,
+        now: Moment,
+        endings: &[EndingRequest],
+        known: &[Name],
+    ) -> Result<FinishAndPopReply, Error> {
+        let at = self.finish_and_pop_at;
+        let known: HashSet<&Name> = known.iter().collect();
+        let endings = self.core.finish_jobs(at, &self.worker, endings, true)?;
+        let jobs = self
+            .core
+            .recover_jobs_of_lost_pop(now, &self.worker, |jid| known.contains(jid))?;
+        Ok(FinishAndPopReply {
+            endings,
+            jobs,
+            ..FinishAndPopReply::default()
         })
     }
 

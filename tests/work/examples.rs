@@ -291,7 +291,7 @@ fn the_documented_answers_are_answers() {
         documented().filter(|line| line.contains("\"result\"") || line.contains("\"progress\""));
     let mut count = 0;
     for line in answers {
-        let answer = Answer::parse_line(line.as_bytes(), Duration::ZERO);
+        let answer = Answer::parse_line(line.as_bytes(), true, Duration::ZERO);
         answer.content.unwrap();
         count += 1;
     }

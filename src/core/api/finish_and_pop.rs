@@ -52,30 +52,9 @@ pub struct FinishAndPopReply {
 const TOO_LONG: &str = "it is longer than the server reads (`proto-max-bulk-len`)";
 
 impl Core {
-    /// Ends jobs of a worker, in order: completes, retries or fails each. After a lost reply, the history of the jobs
-    /// shows which endings the core applied: their outcome is `Done`.
+    /// Ends jobs of a worker, in order: completes, retries or fails each. `may_have_ended`: an earlier call with the same
+    /// `now`, whose reply was lost, may have ended the jobs.
     pub fn finish_jobs(
-        &mut self,
-        now: Moment,
-        worker: &Name,
-        jobs: &[EndingRequest],
-    ) -> Result<Vec<EndingOutcome>, Error> {
-        self.send_endings(now, worker, jobs, false)
-    }
-
-    /// Ends jobs of a worker that an earlier call with the same `now` may have ended, as a finish-and-pop call whose
-    /// reply was lost.
-    pub fn finish_jobs_after_lost_reply(
-        &mut self,
-        now: Moment,
-        worker: &Name,
-        jobs: &[EndingRequest],
-    ) -> Result<Vec<EndingOutcome>, Error> {
-        self.send_endings(now, worker, jobs, true)
-    }
-
-    /// Sends endings in slices. `may_have_ended`: an earlier call, whose reply was lost, may have ended the jobs.
-    fn send_endings(
         &mut self,
         now: Moment,
         worker: &Name,
@@ -108,7 +87,7 @@ impl Core {
                         none_applied = false;
                         for job in jobs {
                             let one = std::slice::from_ref(job);
-                            let ended = self.send_endings(now, worker, one, may_have_ended);
+                            let ended = self.finish_jobs(now, worker, one, may_have_ended);
                             outcomes.append(&mut ended.map_err(outcome_unknown_error)?);
                         }
                     }
@@ -165,8 +144,8 @@ impl Core {
     }
 
     /// Ends jobs of a worker, then pops further ones for it: from each queue, in order, up to its count, and up to
-    /// `total` in all. After a lost reply, the error has the kind `OutcomeUnknown`. Then `finish_jobs_after_lost_reply`,
-    /// with this `now`, returns the outcomes of the endings, and `recover_jobs_of_lost_pop` finds the popped jobs.
+    /// `total` in all. After a lost reply, the error has the kind `OutcomeUnknown`. Then `finish_jobs`, with this
+    /// `now` and `may_have_ended`, returns the outcomes of the endings, and `recover_jobs_of_lost_pop` finds the popped jobs.
     pub fn finish_and_pop(
         &mut self,
         now: Moment,
@@ -179,7 +158,7 @@ impl Core {
         let (first, last) = jobs.split_at(first);
         let mut done = FinishAndPopReply::default();
         if !first.is_empty() {
-            done.endings = self.finish_jobs(now, worker, first)?;
+            done.endings = self.finish_jobs(now, worker, first, false)?;
         }
         let mut call = Call::new(calls::GUARD_TURN)
             .arg(worker)
@@ -194,7 +173,7 @@ impl Core {
         {
             // Send the endings without the pops, since `finish_jobs` finds the ending that is too long. Then pop.
             Err(error) if error.cause() == Some(&Cause::ArgumentTooLong) && !last.is_empty() => {
-                let ended = self.finish_jobs(now, worker, last);
+                let ended = self.finish_jobs(now, worker, last, false);
                 done.endings
                     .append(&mut ended.map_err(outcome_unknown_error)?);
                 let pops = self.finish_and_pop(now, worker, total, queues, &[]);
@@ -322,20 +301,10 @@ impl Core {
             .filter(|(_, lock)| matches!(lock, LockExtensionOutcome::Extended(_)))
             .map(|(jid, _)| jid)
             .collect();
-        self.jobs_still_held(now, worker, &held)
-    }
-
-    /// Reads these jobs, and keeps only the ones that the worker still holds.
-    fn jobs_still_held(
-        &mut self,
-        now: Moment,
-        worker: &Name,
-        jids: &[Name],
-    ) -> Result<Vec<PoppedJob>, Error> {
         let fields = "jid,state,shown,worker,klass,queue,data,tags,priority,retries,remaining,expires,\
                       spawned_from_jid,dependencies,key,fence,payloads";
         let jobs = self
-            .jobs_with_fields(now, fields, jids)?
+            .jobs_with_fields(now, fields, &held)?
             .into_iter()
             .flatten();
         let held = jobs.filter(|job| job.worker.as_ref() == Some(worker));

@@ -127,7 +127,7 @@ impl Machine {
 
     /// Adds progress to the history of a job, at most once in [`PROGRESS`] seconds.
     fn log_progress_to_history_if_due(&mut self, now: f64, jid: &Name, text: Name) {
-        let Some(job) = self.held.get_mut(jid) else {
+        let Some(job) = self.held.jobs.get_mut(jid) else {
             return;
         };
         if now < job.progress_at + PROGRESS {
@@ -301,7 +301,7 @@ impl Machine {
         mut action: EndingAction,
         exit: Option<ProcessExit>,
     ) {
-        let Some(job) = self.held.get_mut(jid) else {
+        let Some(job) = self.held.jobs.get_mut(jid) else {
             return;
         };
         action.set_missing_retry_group(&job.queue);
@@ -407,7 +407,7 @@ impl Machine {
     /// Why a job that this worker held does not exist any more, as a text: it was cancelled, or it vanished. Counts the
     /// jobs that vanished.
     pub(super) fn explain_and_count_missing_job(&mut self, jid: &Name) -> &'static str {
-        let job = self.held.get(jid);
+        let job = self.held.jobs.get(jid);
         // The search after a lost reply also misses jobs that ended and were deleted later. They have not vanished.
         let is_sure = self.facts.hears_cancels && !self.is_recovering;
         if !is_sure || job.is_none_or(|job| job.was_noticed) {
@@ -432,7 +432,7 @@ impl Machine {
         result: WorkEventKind,
         detail: String,
     ) {
-        let Some(job) = self.held.remove(jid) else {
+        let Some(job) = self.held.jobs.remove(jid) else {
             return;
         };
         let (exit, ended_at) = match job.phase {
@@ -455,7 +455,7 @@ impl Machine {
     /// Gives up a job that this worker has lost: writes no result, and stops the process of the job, with SIGKILL at
     /// `kill_at` at the latest. A job whose ending was sent is kept until the reply.
     pub(super) fn give_up_lost_job(&mut self, now: f64, jid: &Name, kill_at: f64, why: &str) {
-        let Some(job) = self.held.get(jid) else {
+        let Some(job) = self.held.jobs.get(jid) else {
             return;
         };
         match job.phase {

@@ -319,7 +319,10 @@ impl Machine {
 
     /// Whether the lock of a held job is over.
     pub fn is_lock_expired(&self, now: f64, jid: &Name) -> bool {
-        self.held.get(jid).is_some_and(|job| job.expires <= now)
+        self.held
+            .jobs
+            .get(jid)
+            .is_some_and(|job| job.expires <= now)
     }
 
     /// When to call `decide_actions` next, if no event comes before.
@@ -395,7 +398,7 @@ impl Machine {
                     "process without a job".to_owned()
                 }
                 Slot::Busy(process) => {
-                    let job = |jid: &Name| match self.held.get(jid) {
+                    let job = |jid: &Name| match self.held.jobs.get(jid) {
                         Some(job) => format!(
                             "`{jid}` of queue `{}` for {:.1}s, lock expires in {:.1}s",
                             job.queue,
@@ -515,7 +518,7 @@ impl Machine {
     fn stop_popping_if_count_reached(&mut self) {
         if let Some(count) = self.options.count
             && self.popped >= count
-            && self.held.is_empty()
+            && self.held.jobs.is_empty()
         {
             self.stop_popping();
         }
@@ -550,7 +553,7 @@ impl Machine {
                     && now - since > PATIENCE
         );
         let has_more = is_busy
-            || !self.held.is_empty()
+            || !self.held.jobs.is_empty()
             || self.is_awaiting_reply()
             || has_requests && !is_gone
             || !self.endings.is_empty();
@@ -559,7 +562,7 @@ impl Machine {
         }
         self.is_finished = true;
         self.give_up_at = None;
-        let left = self.held.len() as u64;
+        let left = self.held.jobs.len() as u64;
         let result = match self.start_fault.take() {
             Some(fault) if left == 0 => fault,
             _ if self.stage == WorkStage::Stopping => WorkerRunResult::Stopped {

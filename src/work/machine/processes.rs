@@ -302,13 +302,13 @@ impl Machine {
         if let Some(limit) = self.options.time_limit {
             self.limit_due = self.limit_due.min(now + limit.as_secs_f64());
         }
-        let Some(job) = self.held.get_mut(jid) else {
+        let Some(job) = self.held.jobs.get_mut(jid) else {
             return;
         };
         job.phase = JobPhase::Running(slot);
         job.begun = now;
         if !std::mem::replace(&mut job.is_start_reported, true)
-            && let Some(job) = self.held.get(jid)
+            && let Some(job) = self.held.jobs.get(jid)
         {
             let event = self.work_event(now, WorkEventKind::Started, jid.clone(), job);
             self.add_report(Report::Job(event));
@@ -354,7 +354,7 @@ impl Machine {
         let others = process.jobs.into_iter().filter(|jid| !is_kept(jid));
         self.release_queue.extend(others);
         for job in jobs.into_iter().rev() {
-            if let Some(held) = self.held.get_mut(&job.jid) {
+            if let Some(held) = self.held.jobs.get_mut(&job.jid) {
                 held.phase = JobPhase::Ready;
                 self.ready.push_front(job);
             }
@@ -443,7 +443,12 @@ impl Machine {
             }
             // The jobs are in the order in which the process got them: after the first job in time, none is overdue.
             for jid in &process.jobs {
-                let due = self.held.get(jid).map_or(f64::INFINITY, |job| job.begun) + limit;
+                let due = self
+                    .held
+                    .jobs
+                    .get(jid)
+                    .map_or(f64::INFINITY, |job| job.begun)
+                    + limit;
                 if now < due {
                     self.limit_due = self.limit_due.min(due);
                     break;

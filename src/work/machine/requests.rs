@@ -38,8 +38,10 @@ impl Machine {
         };
         match ended {
             0 => pop_at,
-            _ if ended >= self.held.len() => f64::NEG_INFINITY,
-            _ if ended >= self.held.len() - ended && !self.are_jobs_brief() => f64::NEG_INFINITY,
+            _ if ended >= self.held.jobs.len() => f64::NEG_INFINITY,
+            _ if ended >= self.held.jobs.len() - ended && !self.are_jobs_brief() => {
+                f64::NEG_INFINITY
+            }
             _ if wanted > ended as u64 => pop_at.min(self.endings_due),
             _ => self.endings_due,
         }
@@ -58,8 +60,8 @@ impl Machine {
         }
         if is_silent {
             // A server that does not reply gets one request at a time: while jobs are held, the extension of all locks.
-            if may_ask && !self.held.is_empty() {
-                let jids = self.held.jids().cloned().collect();
+            if may_ask && !self.held.jobs.is_empty() {
+                let jids = self.held.jobs.keys().cloned().collect();
                 return self.request_extensions(jids);
             }
         } else if self.extending.is_none() && now >= self.held.due {
@@ -90,7 +92,8 @@ impl Machine {
             // Lost jobs whose process has not ended are known, too: the search must not start them a second time.
             let known = self
                 .held
-                .jids()
+                .jobs
+                .keys()
                 .chain(self.lost_jids_in_processes())
                 .cloned()
                 .collect();
@@ -104,7 +107,7 @@ impl Machine {
                 .push(Action::Request(ServerRequest::FindReadyQueues));
         }
         let wanted = self.wanted_job_count();
-        let is_drain = self.options.drain && self.held.is_empty();
+        let is_drain = self.options.drain && self.held.jobs.is_empty();
         if self.rotation.is_empty() && is_drain {
             self.stop_popping();
         }
@@ -118,7 +121,7 @@ impl Machine {
             && wanted > 0
             && !self.rotation.has_ready_queues()
             && self.queue_search_since.is_none()
-            && self.held.len() == self.endings.len();
+            && self.held.jobs.len() == self.endings.len();
         let queues = match wanted {
             0 => Vec::new(),
             _ => self.rotation.queues_to_pop(wanted),
@@ -201,7 +204,7 @@ impl Machine {
             Err(error)
                 if matches!(error.kind(), Kind::NoPerm | Kind::ReadOnly)
                     && !self.was_pop_accepted
-                    && self.held.is_empty()
+                    && self.held.jobs.is_empty()
                     && sent.endings.is_empty() =>
             {
                 self.start_fault =
@@ -271,7 +274,7 @@ impl Machine {
         } else {
             now
         };
-        let is_idle = self.held.is_empty() && self.endings.is_empty();
+        let is_idle = self.held.jobs.is_empty() && self.endings.is_empty();
         if count == 0 && is_idle && self.options.drain {
             if !sent.is_last {
                 // The worker held jobs when it sent the call, so the call did not check what is left: pop again.
@@ -358,7 +361,9 @@ impl Machine {
                 self.mark_server_up_if_cause_lifted(now, RequestKind::Extend);
                 for (jid, outcome) in jids.iter().zip(outcomes) {
                     match outcome {
-                        LockExtensionOutcome::Extended(expires) if self.held.get(jid).is_some() => {
+                        LockExtensionOutcome::Extended(expires)
+                            if self.held.jobs.get(jid).is_some() =>
+                        {
                             let expires = expires - self.server_ahead;
                             self.held.note_extended(now, jid, expires);
                         }
@@ -388,7 +393,7 @@ impl Machine {
     }
 
     pub(super) fn is_ending_or_releasing(&self, jid: &Name) -> bool {
-        let job = self.held.get(jid);
+        let job = self.held.jobs.get(jid);
         job.is_none_or(|job| matches!(job.phase, JobPhase::Ending { .. }))
             || self.releasing.iter().flatten().any(|one| one == jid)
     }
@@ -407,7 +412,7 @@ impl Machine {
                 }
                 for jid in jids {
                     let result = if released.contains(&jid) {
-                        let is_held = self.held.get(&jid).is_some();
+                        let is_held = self.held.jobs.get(&jid).is_some();
                         self.popped -= u64::from(is_held && self.popped > 0);
                         self.released_since_stop += u64::from(self.stage == WorkStage::Stopping);
                         WorkEventKind::Released
@@ -416,7 +421,7 @@ impl Machine {
                     };
                     // If this worker has popped the job again, the call released the new lock instead of the earlier
                     // one: drop the job.
-                    match self.held.get(&jid).map(|job| &job.phase) {
+                    match self.held.jobs.get(&jid).map(|job| &job.phase) {
                         Some(JobPhase::Running(slot)) => {
                             self.stop_process_of_lost_job(now, &jid, *slot, f64::INFINITY);
                         }
@@ -505,7 +510,7 @@ impl Machine {
         for job in jobs {
             // A job that this worker holds already has lost its earlier lock, since the server granted a new one.
             self.give_up_lost_job(now, &job.jid, f64::INFINITY, "its lock was taken away");
-            if self.held.get(&job.jid).is_some() {
+            if self.held.jobs.get(&job.jid).is_some() {
                 continue;
             }
             self.popped += 1;

@@ -16,7 +16,7 @@ use rustix::process::{Pid, fchdir, getpid, getppid};
 use super::pipe::{
     AnswerLineSplitter, CappedCapture, InputPipe, OutputPipe, PassedOutputAndTail, PipeTarget,
 };
-use super::sandbox::{SlotFolder, SlotSandboxes};
+use super::sandbox::SlotSandboxes;
 use super::{ANSWER_DESCRIPTOR, OutputStream, RunningProgram};
 use crate::error::io_message_without_errno;
 use crate::text::Sanitized;
@@ -73,8 +73,7 @@ impl Launch<'_> {
             ProgramDirectory::Inherited => (None, None),
             ProgramDirectory::Shared(directory) => (Some(directory.clone()), None),
             ProgramDirectory::Sandbox(directory) => {
-                let SlotFolder { path, opened } =
-                    sandboxes.prepare_empty_slot_folder(directory, slot)?;
+                let (path, opened) = sandboxes.prepare_empty_slot_folder(directory, slot)?;
                 (Some(path), Some(opened))
             }
         };

@@ -42,14 +42,6 @@ const RIGHTS_OF_OWNER: u32 = 0o700;
 /// How long a start waits for the removal of what an earlier program left.
 const MAX_WAIT_FOR_REMOVAL: Duration = Duration::from_millis(100);
 
-/// The directory of a slot.
-#[derive(Debug)]
-pub(super) struct SlotFolder {
-    pub path: PathBuf,
-    /// The open directory. A program enters this directory even if the path leads to another one by then.
-    pub opened: OwnedFd,
-}
-
 /// Creates the parent directory of the slots. Fails if the directory cannot be used, but not because of a full disk:
 /// the disk may have space when the first program starts.
 pub(in crate::work) fn prepare_parent(parent: &Path) -> Result<(), Error> {
@@ -167,12 +159,13 @@ impl SandboxFaultTexts<'_> {
 
 impl SlotSandboxes {
     /// Prepares the directory of a slot: creates it if it is missing, takes the rights of other users away, and makes
-    /// sure that it is empty. What an earlier program left is set aside, and a thread removes it.
+    /// sure that it is empty. What an earlier program left is set aside, and a thread removes it. Returns the path, and the
+    /// open directory: a program enters this directory even if the path leads to another one by then.
     pub(super) fn prepare_empty_slot_folder(
         &mut self,
         parent: &Path,
         slot: usize,
-    ) -> Result<SlotFolder, StartFailure> {
+    ) -> Result<(PathBuf, OwnedFd), StartFailure> {
         let name = format!("slot-{}", slot + 1);
         let path = parent.join(&name);
         let faults = SandboxFaultTexts(&path);
@@ -199,7 +192,7 @@ impl SlotSandboxes {
             }
             let opened = open_own_directory_making_private(&parent, &name, &faults)?;
             if is_empty(&opened).map_err(|errno| faults.start_failure_of_errno("empty", errno))? {
-                return Ok(SlotFolder { path, opened });
+                return Ok((path, opened));
             }
             self.set_aside_or_empty(slot, opened, &parent, &name, &used, &faults)?;
         }
