@@ -10,9 +10,10 @@ use rustix::io::retry_on_intr;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-use super::machine::event::EndedProcess;
 use super::options::WorkOptions;
-use super::process::{Launch, ProcessEvent, Processes, ProgramDirectory, StdoutMode, Waker};
+use super::process::{
+    EndedProcess, Launch, ProcessEvent, Processes, ProgramDirectory, StdoutMode, Waker,
+};
 use super::signal_error_kind;
 use crate::error::{Error, Kind, io_message_without_errno};
 use crate::model::work::{ProcessExit, WorkEvent, WorkEventKind};
@@ -56,8 +57,8 @@ pub(super) struct HookQueue {
     is_closed: bool,
 }
 
-/// Runs the hook `--on-start` before the first job. Returns false if a signal came and stopped the hook: the worker then
-/// ends. After a second signal, which kills the hook, or if the hook fails, the result is an error.
+/// Runs the hook `--on-start` before the first job. Returns false if a signal came and stopped the hook: the worker
+/// then ends. After a second signal, which kills the hook, or if the hook fails, the result is an error.
 pub(super) fn run_start_hook(
     command: &str,
     kill_after: Duration,

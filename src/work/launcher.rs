@@ -9,10 +9,9 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::machine::event::StartFailure;
 use super::options::{DispatchMode, WorkOptions};
 use super::process::{
-    self, ANSWER_DESCRIPTOR, Launch, Processes, ProgramDirectory, StdoutMode, sandbox,
+    self, ANSWER_DESCRIPTOR, Launch, Processes, ProgramDirectory, StartFailure, StdoutMode, sandbox,
 };
 use crate::clock::moment::Moment;
 use crate::error::{Error, Kind};
@@ -37,8 +36,6 @@ pub(super) struct Launcher {
     directory: ProgramDirectory,
     stdout: StdoutMode,
     worker: Name,
-    /// The environment variables of a process for more than one job (`--batch`, `--persistent`).
-    variables: Vec<(&'static str, OsString)>,
 }
 
 impl Launcher {
@@ -74,15 +71,11 @@ impl Launcher {
                 _ => StdoutMode::PassOn,
             },
             worker: Name::default(),
-            variables: Vec::new(),
         })
     }
 
-    pub(super) fn with_worker_variables(mut self, worker: &Name) -> Result<Launcher, Error> {
-        let refused = |why: StartFailure| Error::usage(why.into_message());
-        self.variables = worker_variables(worker).map_err(refused)?;
-        self.worker = worker.clone();
-        Ok(self)
+    pub(super) fn with_worker(self, worker: Name) -> Launcher {
+        Launcher { worker, ..self }
     }
 
     /// Starts the command in a slot, for one job or for several. Returns the process id.
@@ -105,7 +98,7 @@ impl Launcher {
                     append_job_line(job, &mut lines).map_err(refused)?;
                 }
                 let args = self.arguments.fill_arguments(&PoppedJob::default())?;
-                (args, self.variables.clone(), lines)
+                (args, worker_variables(&self.worker)?, lines)
             }
         };
         let launch = Launch {
@@ -121,8 +114,8 @@ impl Launcher {
     }
 }
 
-/// The arguments of a command, parsed once: `{jid}`, `{queue}`, `{klass}` and `{data.PATH}` are replaced by the values of a
-/// job. No shell is involved, so an argument stays one argument.
+/// The arguments of a command, parsed once: `{jid}`, `{queue}`, `{klass}` and `{data.PATH}` are replaced by the values
+/// of a job. No shell is involved, so an argument stays one argument.
 #[derive(Clone, Debug)]
 pub struct ArgTemplate {
     arguments: Vec<Vec<ArgPart>>,

@@ -25,25 +25,26 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTTIN};
 use self::hooks::HookQueue;
 use self::launcher::{Launcher, append_job_line, cancel_line};
 use self::machine::Machine;
-use self::machine::event::{
-    Action, Event, Report, ServerRequest, StartFailure, StartupFacts, WorkerRunResult,
-};
+use self::machine::event::{Action, Event, Report, ServerRequest, StartupFacts, WorkerRunResult};
 use self::monitor::{LoopState, MetricsServer, WorkMonitor};
 use self::notices::PutWatch;
 use self::options::WorkOptions;
 use self::process::answer::{self, Answer};
-use self::process::{OutputStream, ProcessEvent, Processes};
+use self::process::{OutputStream, ProcessEvent, Processes, StartFailure};
 use self::queues::{QueueRotation, WorkerQueues};
 use self::reporter::Reporter;
 use self::server::ServerThread;
 use self::service::ServiceManager;
 use crate::clock::SteadyInstant;
 use crate::clock::moment::Moment;
+use crate::core::call::rights;
 use crate::error::{Error, Kind};
+use crate::exit::Exit;
 use crate::model::work::PoppedJob;
 use crate::model::worker_name;
 use crate::session::{Session, secrets};
 use crate::settings::members::MEMBER_VARIABLE;
+use crate::text::format_count;
 
 /// Time between two searches for queues whose names match.
 const SEARCH_PAUSE: Duration = Duration::from_secs(10);
@@ -60,11 +61,9 @@ const MAX_NAMED: usize = 10;
 /// A jump of the server's clock is reported if it is larger than this, in seconds.
 const JUMP: f64 = 5.0;
 
-/// Runs jobs until a signal comes, or until the limit of the options is reached. Returns how the work ended.
-pub(crate) fn run(
-    mut options: WorkOptions,
-    session: &mut Session,
-) -> Result<WorkerRunResult, Error> {
+/// Runs jobs until a signal comes, or until the limit of the options is reached.
+pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Exit, Error> {
+    let is_persistent = options.persistent;
     let worker_prefix = options.worker_name_prefix()?;
     let sandbox = options.sandbox.as_deref();
     options.sandbox = sandbox.map(|directory| session.member_file_path(directory));
@@ -88,22 +87,16 @@ pub(crate) fn run(
     if let Some(note) = options.lower_slots_to_file_limit()? {
         session.ui.note(&note);
     }
-    let monitor = listener
-        .is_some()
-        .then(|| Arc::new(WorkMonitor::new(&options, session)));
-    // Keep the listener until the end of this function, so that it answers until the worker has ended.
-    let _server = match (listener, &monitor) {
-        (Some(listener), Some(monitor)) => {
-            Some(MetricsServer::start(listener, monitor.clone(), session)?)
-        }
-        _ => None,
-    };
+    // Keep the server until the end of this function, so that it answers until the worker has ended.
+    let server = listener.map(|listener| MetricsServer::start(listener, &options, session));
+    let server = server.transpose()?;
+    let monitor = server.as_ref().map(|server| server.monitor.clone());
     if let Some(command) = &options.on_start
         && !hooks::run_start_hook(command, options.kill_after, &mut processes, &waker)?
     {
         let note = "`--on-start` was stopped by a signal; no job was popped";
         session.ui.note(note);
-        return Ok(WorkerRunResult::Done);
+        return Ok(Exit::Ok);
     }
     let random = uuid::Uuid::new_v4().as_u128() as u16;
     let worker = worker_name::make_worker_name(&worker_prefix, options.concurrency, random);
@@ -121,7 +114,7 @@ pub(crate) fn run(
     };
     let mut work = WorkLoop {
         processes,
-        launcher: launcher.with_worker_variables(&worker)?,
+        launcher: launcher.with_worker(worker.clone()),
         hooks: HookQueue::new(&options),
         notices,
         watch,
@@ -155,7 +148,21 @@ pub(crate) fn run(
     if !matches!(result, WorkerRunResult::Stopped { .. }) {
         work.server.deregister_worker_if_jobless();
     }
+    match (result, work.fault) {
+        (WorkerRunResult::Done, Some(fault)) => Err(fault),
+        (result, _) => exit_of_result(result, is_persistent, work.signal, session),
+    }
+}
+
+/// The exit code or the error with which a worker ends. `signal`: the signal to end that came last.
+fn exit_of_result(
+    result: WorkerRunResult,
+    is_persistent: bool,
+    signal: i32,
+    session: &Session,
+) -> Result<Exit, Error> {
     match result {
+        WorkerRunResult::Done => Ok(Exit::Ok),
         WorkerRunResult::Stopped { released, left } => {
             let jobs = match (released, left) {
                 (0, 0) => "no job was unfinished".to_owned(),
@@ -168,10 +175,43 @@ pub(crate) fn run(
                 ),
             };
             let why = format!("stopped by a second signal; {jobs}");
-            Err(Error::new(signal_error_kind(work.signal), why))
+            Err(Error::new(signal_error_kind(signal), why))
         }
-        WorkerRunResult::Done if let Some(fault) = work.fault => Err(fault),
-        result => Ok(result),
+        WorkerRunResult::JobsFailed(count) => {
+            let why = format!("{} failed", format_count(count, "job", "jobs"));
+            Err(Error::new(Kind::JobFailed, why).hint("`qless failed` shows why"))
+        }
+        WorkerRunResult::JobLost => Err(Error::new(Kind::JobFailed, "the job was lost")),
+        WorkerRunResult::NoProgram(message) if is_persistent => {
+            let why = format!("three starts in a row failed: {message}");
+            Err(Error::new(Kind::Error, why).hint("the jobs were given back"))
+        }
+        WorkerRunResult::NoProgram(message) => {
+            let why = format!("three jobs in a row could not be started: {message}");
+            Err(Error::new(Kind::Error, why).hint("`qless failed --group exec` lists them"))
+        }
+        WorkerRunResult::Forbidden(kind, message) => {
+            Err(Error::new(kind, message).hint(if kind == Kind::ReadOnly {
+                "point `--redis` at its primary"
+            } else {
+                rights::missing_rights_hint(&session.target()?)
+            }))
+        }
+        WorkerRunResult::Vanished(count) => {
+            let jobs = format_count(count, "running job does", "running jobs do");
+            let object = if count == 1 { "it" } else { "them" };
+            let why = format!("{jobs} not exist any more, and nobody cancelled {object}");
+            let hint = "the data of the server was deleted or lost; other jobs may be gone, too";
+            Err(Error::new(Kind::JobFailed, why).hint(hint))
+        }
+        WorkerRunResult::Refused(message) => {
+            let why = format!("the server refuses a call of the worker for good: {message}");
+            Err(Error::new(Kind::Server, why).hint("`qless doctor` shows what the server offers"))
+        }
+        WorkerRunResult::NoDirectory(message) => {
+            let why = format!("three starts in a row found no directory for their slot: {message}");
+            Err(Error::new(Kind::Error, why).hint("the jobs were given back"))
+        }
     }
 }
 

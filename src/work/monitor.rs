@@ -1,7 +1,7 @@
 //! The facts about a worker for monitoring systems: figures, and whether it is alive and ready.
 //!
-//! The loop of the worker and the thread of its calls write these facts. The threads of the listener of `--metrics` read
-//! them, without a call to Redis.
+//! The loop of the worker and the thread of its calls write these facts. The threads of the listener of `--metrics`
+//! read them, without a call to Redis.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -71,7 +71,7 @@ pub(super) struct WorkMonitor {
 }
 
 impl WorkMonitor {
-    pub(super) fn new(options: &WorkOptions, session: &Session) -> WorkMonitor {
+    fn new(options: &WorkOptions, session: &Session) -> WorkMonitor {
         let core = Script::new(session.prefix()).sha().to_owned();
         let patience = max_lateness_of_calls(options.poll, session.timeout());
         WorkMonitor::with_patience(options.concurrency, core, patience, Instant::now())
@@ -147,7 +147,7 @@ impl WorkMonitor {
 
     /// Why the worker is stuck (for `/livez`), `None` if it is not. A server that does not reply makes no worker stuck:
     /// calls end at their time limit.
-    pub(super) fn why_not_alive(&self, now: Instant) -> Option<String> {
+    fn why_not_alive(&self, now: Instant) -> Option<String> {
         let due_at = self.loop_state().due_at?;
         let ended_at = self.times_of_last_calls().any;
         let overdue = now.saturating_duration_since(due_at.max(ended_at));
@@ -160,7 +160,7 @@ impl WorkMonitor {
 
     /// Why the worker is not ready (for `/readyz`): it starts, stops, is stuck, or Redis is away. `None` if it is
     /// ready.
-    pub(super) fn why_not_ready(&self, now: Instant) -> Option<String> {
+    fn why_not_ready(&self, now: Instant) -> Option<String> {
         let why = match self.loop_state().readiness {
             None => "starting: no job has been popped",
             Some(WorkerReadiness::ServerAway) => "Redis is away",
@@ -172,7 +172,7 @@ impl WorkMonitor {
     }
 
     /// The figures of the worker.
-    pub(super) fn metric_families(&self, now: Instant) -> Vec<MetricFamily> {
+    fn metric_families(&self, now: Instant) -> Vec<MetricFamily> {
         let gauge = |name, help, value| {
             MetricFamily::with_single_sample(name, MetricKind::Gauge, help, value)
         };
@@ -240,6 +240,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The thread that answers requests. Dropping this ends the thread.
 pub(super) struct MetricsServer {
+    pub monitor: Arc<WorkMonitor>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -261,20 +262,23 @@ pub(super) fn bind(
 impl MetricsServer {
     pub(super) fn start(
         listener: Listener,
-        monitor: Arc<WorkMonitor>,
+        options: &WorkOptions,
         session: &mut Session,
     ) -> Result<MetricsServer, Error> {
+        let monitor = Arc::new(WorkMonitor::new(options, session));
+        let shown = monitor.clone();
         let url = listener.url();
         let stop = Arc::new(AtomicBool::new(false));
         let stop_flag = stop.clone();
         let serve = move || {
-            let respond = |request: &Request| respond(request, &monitor);
+            let respond = |request: &Request| respond(request, &shown);
             listener.serve(respond, || stop_flag.load(Ordering::Relaxed));
         };
         let thread = threads::spawn(serve)?;
         let note = format!("listening on {url} for /metrics, /livez and /readyz");
         session.ui.note(&note);
         Ok(MetricsServer {
+            monitor,
             stop,
             thread: Some(thread),
         })

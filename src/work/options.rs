@@ -20,11 +20,11 @@ use crate::session::actor;
 use crate::text::format_count;
 
 /// The descriptors per running program: the pipes for stdin, stdout, stderr and its answers.
-const PROGRAM: u64 = 4;
+const DESCRIPTORS_PER_PROGRAM: u64 = 4;
 
 /// The descriptors that are open only sometimes: for two subscriptions, for a new connection after a loss, and for the
 /// start of a program besides its pipes.
-const AT_TIMES: u64 = 12;
+const TEMPORARY_DESCRIPTORS: u64 = 12;
 
 /// The descriptors that the removal of a tree of directories needs.
 const REMOVAL_DESCRIPTORS: u64 = 12;
@@ -188,8 +188,8 @@ impl WorkOptions {
         self.drain || self.count.is_some()
     }
 
-    /// Lowers the number of slots to what the limit of open files allows, and returns a note about that. Fails if not even
-    /// one program can run. Call this after all permanent descriptors are open.
+    /// Lowers the number of slots to what the limit of open files allows, and returns a note about that. Fails if not
+    /// even one program can run. Call this after all permanent descriptors are open.
     pub(super) fn lower_slots_to_file_limit(&mut self) -> Result<Option<String>, Error> {
         let Some(limit) = getrlimit(Resource::Nofile).current else {
             return Ok(None);
@@ -201,9 +201,9 @@ impl WorkOptions {
         };
         let has_hooks = self.on_exhausted.is_some() || self.on_crash.is_some();
         let fixed = open.count() as u64
-            + AT_TIMES
+            + TEMPORARY_DESCRIPTORS
             + if has_hooks {
-                PROGRAM * hooks::MAX_RUNNING as u64
+                DESCRIPTORS_PER_PROGRAM * hooks::MAX_RUNNING as u64
             } else {
                 0
             }
@@ -218,13 +218,13 @@ impl WorkOptions {
                 0
             };
         let wanted = self.concurrency as u64;
-        let fits = limit.saturating_sub(fixed) / PROGRAM;
+        let fits = limit.saturating_sub(fixed) / DESCRIPTORS_PER_PROGRAM;
         if fits >= wanted {
             return Ok(None);
         }
-        let needed = fixed + PROGRAM * wanted;
+        let needed = fixed + DESCRIPTORS_PER_PROGRAM * wanted;
         if fits == 0 {
-            let least = fixed + PROGRAM;
+            let least = fixed + DESCRIPTORS_PER_PROGRAM;
             return Err(Error::new(
                 Kind::Error,
                 format!(

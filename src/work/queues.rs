@@ -1,7 +1,7 @@
 //! The queues of a worker, and in which order the next jobs are popped from them.
 //!
-//! [`WorkerQueues`] belongs to the thread of the calls: it finds the queues, and sorts them by lags or patterns that the
-//! server has. [`QueueRotation`] makes no call: the machine takes from it the queues of the next call.
+//! [`WorkerQueues`] belongs to the thread of the calls: it finds the queues, and sorts them by lags or patterns that
+//! the server has. [`QueueRotation`] makes no call: the machine takes from it the queues of the next call.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -25,7 +25,8 @@ use crate::text::{format_count, format_duration};
 const HEARTBEAT: f64 = 60.0;
 const GRACE: f64 = 10.0;
 
-/// Maximum number of queues of one finish-and-pop call.
+/// Maximum number of queues of one finish-and-pop call. A worker with more queues first asks the server which of them
+/// have jobs, and pops only from these.
 pub(super) const MAX_QUEUES: usize = 500;
 
 /// The queues of a worker: as given, as last found, and in which order a call pops from them.
@@ -211,9 +212,6 @@ impl WorkerQueues {
     }
 }
 
-/// A worker with more queues than this first asks the server which of them have jobs, and pops only from these.
-const MAX_QUEUES_WITHOUT_SEARCH: usize = 500;
-
 /// Refuses `--heartbeat` if it is not shorter than the locks of a queue. Prints a note if a lock is shorter than a call
 /// may take. Returns the grace period in seconds.
 pub(super) fn check_heartbeat_and_read_grace_seconds(
@@ -301,12 +299,9 @@ pub(super) fn note_missing_and_paused_queues(
             named => named?,
         }
     }
-    if let Some(more) = missing
-        .len()
-        .checked_sub(MAX_NAMED)
-        .filter(|more| *more > 0)
-    {
-        let more = format_count(more as u64, "further queue does", "further queues do");
+    let more = missing.len().saturating_sub(MAX_NAMED) as u64;
+    if more > 0 {
+        let more = format_count(more, "further queue does", "further queues do");
         let wait = waiting_for("them");
         ui.note(&format!("note: {more} not exist{wait}"));
     }
@@ -314,8 +309,9 @@ pub(super) fn note_missing_and_paused_queues(
     for queue in paused.iter().take(MAX_NAMED) {
         ui.note(&format!("note: {}", queue.paused_sentence()));
     }
-    if let Some(more) = paused.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
-        let more = format_count(more as u64, "further queue is", "further queues are");
+    let more = paused.len().saturating_sub(MAX_NAMED) as u64;
+    if more > 0 {
+        let more = format_count(more, "further queue is", "further queues are");
         ui.note(&format!("note: {more} paused"));
     }
     if let Some(next) = options.next.as_ref().filter(|next| names.contains(next)) {
@@ -393,7 +389,7 @@ impl QueueRotation {
         self.positions = positions
             .map(|(at, (name, _))| (name.clone(), at))
             .collect();
-        self.ready = (queues.len() > MAX_QUEUES_WITHOUT_SEARCH).then(BTreeSet::new);
+        self.ready = (queues.len() > MAX_QUEUES).then(BTreeSet::new);
         self.queues = queues;
         let is_next = |at: &usize| Some(&self.queues[*at].0) == whose.as_ref();
         self.next = self.places.iter().position(is_next).unwrap_or(0);

@@ -5,11 +5,11 @@ use expect_test::expect;
 use qless::internals::ending::{EndingAction, EndingOutcome, LockExtensionOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
-    Action, EndedProcess, Event, FinishAndPopRequest, Report, ServerRequest, StartFailure,
-    StartupFacts,
+    Action, Event, FinishAndPopRequest, Report, ServerRequest, StartupFacts,
 };
 use qless::internals::options::WorkOptions;
 use qless::internals::process::answer::{Answer, AnswerContent};
+use qless::internals::process::{EndedProcess, StartFailure};
 use qless::internals::queues::{QueueOrder, QueueRotation};
 use qless::internals::work::{PoppedJob, ProcessExit};
 use qless::internals::{Error, FinishAndPopReply, Kind, Name, ReadyQueues};

@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 use qless::internals::Name;
 use qless::internals::launcher::{self, ArgTemplate};
-use qless::internals::machine::event::{EndedProcess, StartFailure};
 use qless::internals::process::{
-    Launch, OutputStream, ProcessEvent, Processes, ProgramDirectory, StdoutMode, Waker,
+    EndedProcess, Launch, OutputStream, ProcessEvent, Processes, ProgramDirectory, StartFailure,
+    StdoutMode, Waker,
 };
 use qless::internals::work::{PoppedJob, ProcessExit};
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};

@@ -74,9 +74,9 @@ impl EventStream {
         }))
     }
 
-    /// The queue of the next job that is put, in a stream of [`EventChannel::Log`]. `Some(None)` if the server publishes
-    /// events from now on, since jobs may have been put before; `None` if nothing comes by `until`, or if the stream has
-    /// failed.
+    /// The queue of the next job that is put, in a stream of [`EventChannel::Log`]. `Some(None)` if the server
+    /// publishes events from now on, since jobs may have been put before; `None` if nothing comes by `until`, or if the
+    /// stream has failed.
     pub(crate) fn next_put_queue(&self, until: Instant) -> Option<Option<Name>> {
         loop {
             match self.subscription.next_notice(until)?.ok()? {

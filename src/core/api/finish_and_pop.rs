@@ -1,9 +1,7 @@
-//! The calls of `qless work`: one ends the jobs that are done and pops further ones, the others extend and release locks.
-//! After a lost reply, the history of the jobs shows which endings the core applied: they carry the `now` of their call.
+//! The calls of `qless work`: one ends the jobs that are done and pops further ones, the others extend and release
+//! locks. After a lost reply, the history of the jobs shows which endings the core applied.
 
 use std::borrow::Cow;
-
-use serde::Deserialize;
 
 use super::guard::{GuardReply, JOBS_PER_READ};
 use super::index::Index;
@@ -52,8 +50,8 @@ pub struct FinishAndPopReply {
 const TOO_LONG: &str = "it is longer than the server reads (`proto-max-bulk-len`)";
 
 impl Core {
-    /// Ends jobs of a worker, in order: completes, retries or fails each. `may_have_ended`: an earlier call with the same
-    /// `now`, whose reply was lost, may have ended the jobs.
+    /// Ends jobs of a worker, in order: completes, retries or fails each. `may_have_ended`: an earlier call with the
+    /// same `now`, whose reply was lost, may have ended the jobs.
     pub fn finish_jobs(
         &mut self,
         now: Moment,
@@ -103,7 +101,7 @@ impl Core {
 
     /// Corrects the outcomes of jobs that the worker no longer held at the last attempt: an earlier attempt may have
     /// ended them. The history of each job shows whether it did.
-    pub(super) fn reconcile_endings(
+    fn reconcile_endings(
         &mut self,
         now: Moment,
         worker: &Name,
@@ -121,31 +119,27 @@ impl Core {
         }
         for open in open.chunks_mut(JOBS_PER_READ) {
             let jids: Vec<&Name> = open.iter().map(|(job, _)| &job.jid).collect();
-            let Ok(present) = self.read_jobs_in_one_call(now, "state,remaining,history", &jids)
-            else {
-                for (_, outcome) in open {
-                    **outcome = EndingOutcome::Unknown;
-                }
-                continue;
-            };
-            for ((job, outcome), present) in open.iter_mut().zip(present) {
-                match present {
+            let read = self.read_jobs_in_one_call(now, "state,remaining,history", &jids);
+            let mut read = read.unwrap_or_default().into_iter();
+            for (job, outcome) in open {
+                **outcome = match read.next().flatten() {
                     Some(present) => {
-                        let done =
-                            outcome_if_applied(&present, whole_second(now), worker, &job.action);
-                        if let Some(done) = done {
-                            **outcome = done;
+                        let second = whole_second(now);
+                        match outcome_if_applied(&present, second, worker, &job.action) {
+                            Some(done) => done,
+                            None => continue,
                         }
                     }
-                    None => **outcome = EndingOutcome::Unknown,
-                }
+                    None => EndingOutcome::Unknown,
+                };
             }
         }
     }
 
     /// Ends jobs of a worker, then pops further ones for it: from each queue, in order, up to its count, and up to
     /// `total` in all. After a lost reply, the error has the kind `OutcomeUnknown`. Then `finish_jobs`, with this
-    /// `now` and `may_have_ended`, returns the outcomes of the endings, and `recover_jobs_of_lost_pop` finds the popped jobs.
+    /// `now` and `may_have_ended`, returns the outcomes of the endings, and `recover_jobs_of_lost_pop` finds the popped
+    /// jobs.
     pub fn finish_and_pop(
         &mut self,
         now: Moment,
@@ -231,17 +225,13 @@ impl Core {
         };
         let calls: Vec<Call> = jids.chunks(MAX_JOBS_PER_CALL).map(extend).collect();
         let mut outcomes = Vec::with_capacity(jids.len());
-        for locks in self.call_all::<Vec<ExtendReply>>(now, &calls) {
+        for locks in self.call_all::<Vec<LockExtensionOutcome>>(now, &calls) {
             for lock in locks? {
-                outcomes.push(match lock {
-                    ExtendReply::Done(expires) => LockExtensionOutcome::Extended(expires),
-                    ExtendReply::Gone => LockExtensionOutcome::Gone,
-                    ExtendReply::NotHolder => LockExtensionOutcome::Lost,
-                    ExtendReply::Invalid(why) => {
-                        let message = format!("cannot extend a lock: {why}");
-                        return Err(Error::new(Kind::Error, message));
-                    }
-                });
+                if let LockExtensionOutcome::Invalid(why) = lock {
+                    let message = format!("cannot extend a lock: {why}");
+                    return Err(Error::new(Kind::Error, message));
+                }
+                outcomes.push(lock);
             }
         }
         if outcomes.len() == jids.len() {
@@ -440,18 +430,6 @@ fn has_history_entry(job: &Job, second: i64, worker: &Name, entry_name: &str) ->
         let is_then = entry.when.map(whole_second) == Some(second);
         is_holder && is_then && entry.what.as_bytes() == entry_name.as_bytes() && is_writer
     })
-}
-
-/// The core's reply to the request to extend one lock.
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum ExtendReply {
-    /// When the lock expires now.
-    Done(f64),
-    Gone,
-    NotHolder,
-    /// The core refused to extend the lock, with this message.
-    Invalid(String),
 }
 
 /// Reads the JSON text of popped jobs, a part of the reply to `call`, which errors name. Skips the history of the jobs.

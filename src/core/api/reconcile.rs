@@ -1,8 +1,8 @@
 //! Finds out what the reply to a repeated call means after the first reply was lost. A refusal means that the first
 //! call was applied, or that another client changed the job.
 //!
-//! Both calls carry one `now` and one note. So a job that the first call changed has the note in its history, at the whole
-//! second of that `now`.
+//! Both calls carry one `now` and one note. So a job that the first call changed has the note in its history, at the
+//! whole second of that `now`.
 
 use std::collections::HashMap;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::event::{Action, EndedProcess, Report, ServerRequest};
+use super::event::{Action, Report, ServerRequest};
 use super::held::JobPhase;
 use super::processes::{Slot, SlotProcess};
 use super::{Machine, WorkStage};
@@ -14,6 +14,7 @@ use crate::model::work::{ProcessExit, RetryCause, WorkEventKind};
 use crate::name::Name;
 use crate::text::{Sanitized, format_duration};
 use crate::work::options::DispatchMode;
+use crate::work::process::EndedProcess;
 use crate::work::process::answer::{Answer, AnswerContent};
 
 /// The longest time that the ending of a job waits for other endings to share its call, in seconds.
@@ -135,8 +136,7 @@ impl Machine {
         }
         job.progress_at = now;
         let jid = jid.clone();
-        self.actions
-            .push(Action::Request(ServerRequest::Log { jid, text }));
+        self.add_request(ServerRequest::Log { jid, text });
     }
 
     /// Plans to stop a process that can no longer answer. In the [`MUTE_TIME`] until then, it may end by itself.
@@ -415,11 +415,10 @@ impl Machine {
         }
         self.vanished += 1;
         if self.vanished == 1 {
-            self.add_report(Report::Warning(
-                "warning: a running job does not exist any more, and nobody cancelled it: \
-                 the data of the server was deleted or lost"
-                    .to_owned(),
-            ));
+            self.warn(
+                "a running job does not exist any more, and nobody cancelled it: \
+                 the data of the server was deleted or lost",
+            );
         }
         "it does not exist any more"
     }

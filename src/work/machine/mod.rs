@@ -11,7 +11,7 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use self::event::{
-    Action, Event, FinishAndPopRequest, Report, StartFailure, StartupFacts, WorkerReadiness,
+    Action, Event, FinishAndPopRequest, Report, ServerRequest, StartupFacts, WorkerReadiness,
     WorkerRunResult,
 };
 use self::held::{HeldJob, HeldJobs};
@@ -22,6 +22,7 @@ use crate::model::work::{PoppedJob, WorkEvent, WorkEventKind};
 use crate::name::Name;
 use crate::text::{format_count, with_thousands_separators};
 use crate::work::options::{DispatchMode, WorkOptions};
+use crate::work::process::StartFailure;
 use crate::work::queues::QueueRotation;
 
 /// Maximum number of jobs that one call pops.
@@ -491,9 +492,16 @@ impl Machine {
         self.actions.push(Action::Report(report));
     }
 
+    fn add_request(&mut self, request: ServerRequest) {
+        self.actions.push(Action::Request(request));
+    }
+
+    fn warn(&mut self, text: &str) {
+        self.add_report(Report::Warning(format!("warning: {text}")));
+    }
+
     fn warn_about_slot(&mut self, slot: usize, text: &str) {
-        let line = format!("warning: slot {}: {text}", slot + 1);
-        self.add_report(Report::Warning(line));
+        self.warn(&format!("slot {}: {text}", slot + 1));
     }
 
     /// An event of a job that this worker holds, without what only an end has.

@@ -3,13 +3,14 @@
 
 use rustix::process::Signal;
 
-use super::event::{Action, EndedProcess, Report, StartFailure, WorkerRunResult};
+use super::event::{Action, Report, WorkerRunResult};
 use super::held::JobPhase;
 use super::{Machine, WorkStage};
 use crate::model::work::{PoppedJob, RetryCause, WorkEventKind};
 use crate::name::Name;
 use crate::text::{Sanitized, format_count, format_duration};
 use crate::work::options::DispatchMode;
+use crate::work::process::{EndedProcess, StartFailure};
 
 /// The work ends when this number of consecutive starts has failed because the program cannot be started.
 const MAX_START_FAILURES: u32 = 3;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::event::{Action, FinishAndPopRequest, Report, ServerRequest, WorkerRunResult};
+use super::event::{FinishAndPopRequest, Report, ServerRequest, WorkerRunResult};
 use super::held::{JobPhase, blocks_extending};
 use super::{BACKOFF, DUE_WAIT, Machine, RequestKind, ServerLink, WorkStage};
 use crate::core::api::finish_and_pop::FinishAndPopReply;
@@ -77,8 +77,7 @@ impl Machine {
         if self.releasing.is_none() && !self.release_queue.is_empty() {
             let jids = std::mem::take(&mut self.release_queue);
             self.releasing = Some(jids.clone());
-            self.actions
-                .push(Action::Request(ServerRequest::Release(jids)));
+            self.add_request(ServerRequest::Release(jids));
         }
         if self.sent.is_some() || self.is_recovering {
             return;
@@ -97,14 +96,12 @@ impl Machine {
                 .chain(self.lost_jids_in_processes())
                 .cloned()
                 .collect();
-            let request = ServerRequest::Recover { endings, known };
-            return self.actions.push(Action::Request(request));
+            return self.add_request(ServerRequest::Recover { endings, known });
         }
         if self.is_queue_search_due(now) {
             self.queue_search_since = Some(now);
             self.is_queue_search_outdated = false;
-            self.actions
-                .push(Action::Request(ServerRequest::FindReadyQueues));
+            self.add_request(ServerRequest::FindReadyQueues);
         }
         let wanted = self.wanted_job_count();
         let is_drain = self.options.drain && self.held.jobs.is_empty();
@@ -133,8 +130,7 @@ impl Machine {
             is_last,
         };
         self.sent = Some(request.clone());
-        self.actions
-            .push(Action::Request(ServerRequest::FinishAndPop(request)));
+        self.add_request(ServerRequest::FinishAndPop(request));
     }
 
     /// Whether to ask the server now which queues have jobs: there are too many queues to pop from each, jobs are
@@ -187,8 +183,7 @@ impl Machine {
 
     pub(super) fn request_extensions(&mut self, jids: Vec<Name>) {
         self.extending = Some(jids.clone());
-        self.actions
-            .push(Action::Request(ServerRequest::Extend(jids)));
+        self.add_request(ServerRequest::Extend(jids));
     }
 
     pub(super) fn note_finish_and_pop_reply(
@@ -341,9 +336,9 @@ impl Machine {
         for (queue, why) in reply.refused {
             if self.refused.insert(queue.clone()) {
                 let why = Sanitized(why);
-                self.add_report(Report::Warning(format!(
-                    "warning: cannot pop from queue `{queue}`: {why}; `qless check` may show why"
-                )));
+                self.warn(&format!(
+                    "cannot pop from queue `{queue}`: {why}; `qless check` may show why"
+                ));
             }
         }
         self.add_popped_jobs(now, reply.jobs);
@@ -377,13 +372,9 @@ impl Machine {
                             let why = self.explain_and_count_missing_job(jid);
                             self.give_up_lost_job(now, jid, f64::INFINITY, why);
                         }
-                        LockExtensionOutcome::Lost => {
-                            self.give_up_lost_job(
-                                now,
-                                jid,
-                                f64::INFINITY,
-                                "another worker may have it",
-                            );
+                        LockExtensionOutcome::Lost | LockExtensionOutcome::Invalid(_) => {
+                            let why = "another worker may have it";
+                            self.give_up_lost_job(now, jid, f64::INFINITY, why);
                         }
                     }
                 }
@@ -520,12 +511,12 @@ impl Machine {
             if interval.is_some_and(|interval| interval >= lock)
                 && self.short_locks.insert(job.queue.clone())
             {
-                self.add_report(Report::Warning(format!(
-                    "warning: a lock of queue `{}` lasts {}, so `--heartbeat` is too long for its jobs; \
+                self.warn(&format!(
+                    "a lock of queue `{}` lasts {}, so `--heartbeat` is too long for its jobs; \
                      their locks are extended three times before they expire",
                     job.queue,
                     format_duration(lock.round())
-                )));
+                ));
             }
             self.held.add_popped_job(now, &job, expires, interval);
             // Forget a planned release of the job's earlier lock, which would now release the new one.

@@ -1,6 +1,7 @@
 //! How a program is started.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::mem::ManuallyDrop;
@@ -20,7 +21,6 @@ use super::sandbox::SlotSandboxes;
 use super::{ANSWER_DESCRIPTOR, OutputStream, RunningProgram};
 use crate::error::io_message_without_errno;
 use crate::text::Sanitized;
-use crate::work::machine::event::StartFailure;
 
 /// A program to start.
 #[derive(Debug)]
@@ -58,6 +58,35 @@ pub enum StdoutMode {
     Capture(usize),
     /// Each line of stdout is an answer, as on descriptor 3.
     Answers,
+}
+
+/// Why a process could not be started, which shows whether the next starts will probably fail, too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StartFailure {
+    /// The program does not exist or cannot be executed. Other jobs will fail to start, too.
+    Program(String),
+    /// The data of this job cannot be passed to the program.
+    Job(String),
+    /// The directory of the slot cannot be prepared. Other jobs of the slot will fail to start, too.
+    Directory(String),
+    /// The machine has no process, memory, descriptor or disk space left. A later start may succeed.
+    Busy(String),
+}
+
+impl StartFailure {
+    pub(super) fn exhausted_system(why: impl Display) -> StartFailure {
+        StartFailure::Busy(format!("cannot start a program: {why}"))
+    }
+
+    /// The sentence, without a full stop.
+    pub fn into_message(self) -> String {
+        match self {
+            StartFailure::Program(message)
+            | StartFailure::Job(message)
+            | StartFailure::Directory(message)
+            | StartFailure::Busy(message) => message,
+        }
+    }
 }
 
 impl Launch<'_> {

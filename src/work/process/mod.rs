@@ -24,13 +24,12 @@ use signal_hook::low_level::signal_name;
 
 pub(super) use self::launch::check_program;
 pub(crate) use self::launch::terminate_when_parent_dies;
-pub use self::launch::{Launch, ProgramDirectory, StdoutMode};
+pub use self::launch::{Launch, ProgramDirectory, StartFailure, StdoutMode};
 use self::pipe::{InputPipe, OutputPipe, PipeTarget};
 use self::sandbox::SlotSandboxes;
 pub use self::signals::Waker;
 use self::signals::{SignalPipes, WakeupPipe};
 use super::launcher::variables_to_remove;
-use super::machine::event::{EndedProcess, StartFailure};
 use crate::error::{Error, Kind, io_message_without_errno};
 use crate::model::work::ProcessExit;
 use crate::text::sanitize_keeping_lines;
@@ -77,6 +76,21 @@ pub enum ProcessEvent {
     Signal(i32),
     /// [`Waker::wake`] was called, once or more often.
     Woken,
+}
+
+/// How a process ended, and what it left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedProcess {
+    pub exit: ProcessExit,
+    /// The end of what the process wrote to stderr, sanitized and trimmed.
+    pub message: String,
+    /// The stdout of the process, if it was captured and is JSON: the new data of the job.
+    pub data: Option<Vec<u8>>,
+    /// Why the captured stdout cannot be the data of the job, as the end of a sentence about it.
+    pub unusable_output: Option<String>,
+    /// How many lines a persistent process had been sent that it did not read completely. 0 if this program has
+    /// closed its stdin.
+    pub unread_lines: usize,
 }
 
 /// The programs that run, at most one per slot.

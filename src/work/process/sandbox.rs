@@ -18,12 +18,12 @@ use rustix::io::Errno;
 use rustix::path::Arg;
 use rustix::process::geteuid;
 
+use super::StartFailure;
 use crate::command_line::chmod_command;
 use crate::error::{Error, Kind, io_message_without_errno};
 use crate::fs::trust;
 use crate::text::Sanitized;
 use crate::threads;
-use crate::work::machine::event::StartFailure;
 
 /// The mode of directories that are created here.
 const DIRECTORY_MODE: u32 = 0o700;
@@ -159,8 +159,8 @@ impl SandboxFaultTexts<'_> {
 
 impl SlotSandboxes {
     /// Prepares the directory of a slot: creates it if it is missing, takes the rights of other users away, and makes
-    /// sure that it is empty. What an earlier program left is set aside, and a thread removes it. Returns the path, and the
-    /// open directory: a program enters this directory even if the path leads to another one by then.
+    /// sure that it is empty. What an earlier program left is set aside, and a thread removes it. Returns the path, and
+    /// the open directory: a program enters this directory even if the path leads to another one by then.
     pub(super) fn prepare_empty_slot_folder(
         &mut self,
         parent: &Path,
