@@ -382,7 +382,7 @@ struct JobLine<'a> {
     queue: &'a Name,
     klass: &'a Name,
     /// `null` if the stored data is not JSON. Then `data_bytes` has the data in Base64.
-    data: Option<Cow<'a, RawValue>>,
+    data: Option<OneLineJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     data_bytes: Option<String>,
     tags: &'a Vec<Name>,
@@ -395,11 +395,14 @@ struct JobLine<'a> {
     key: &'a Option<Name>,
     fence: Option<u64>,
     /// Absent unless the job is a merge job.
-    payloads: Option<Vec<(Option<Cow<'a, RawValue>>, &'a RawValue)>>,
+    payloads: Option<Vec<(Option<OneLineJson<'a>>, &'a RawValue)>>,
 }
 
+/// JSON without line breaks.
+type OneLineJson<'a> = Cow<'a, RawValue>;
+
 /// The stored JSON with a blank for each line break, which are all between tokens. `None` if the bytes are not JSON.
-fn without_line_breaks(stored: &[u8]) -> Result<Option<Cow<'_, RawValue>>, Error> {
+fn without_line_breaks(stored: &[u8]) -> Result<Option<OneLineJson<'_>>, Error> {
     let text = std::str::from_utf8(stored).ok();
     let value: Option<&RawValue> = text.and_then(|text| serde_json::from_str(text).ok());
     let Some(value) = value else {

@@ -357,7 +357,7 @@ impl Machine {
                 for (jid, outcome) in jids.iter().zip(outcomes) {
                     match outcome {
                         LockExtensionOutcome::Extended(expires)
-                            if self.held.jobs.get(jid).is_some() =>
+                            if self.held.jobs.contains_key(jid) =>
                         {
                             let expires = expires - self.server_ahead;
                             self.held.note_extended(now, jid, expires);
@@ -403,7 +403,7 @@ impl Machine {
                 }
                 for jid in jids {
                     let result = if released.contains(&jid) {
-                        let is_held = self.held.jobs.get(&jid).is_some();
+                        let is_held = self.held.jobs.contains_key(&jid);
                         self.popped -= u64::from(is_held && self.popped > 0);
                         self.released_since_stop += u64::from(self.stage == WorkStage::Stopping);
                         WorkEventKind::Released
@@ -501,7 +501,7 @@ impl Machine {
         for job in jobs {
             // A job that this worker holds already has lost its earlier lock, since the server granted a new one.
             self.give_up_lost_job(now, &job.jid, f64::INFINITY, "its lock was taken away");
-            if self.held.jobs.get(&job.jid).is_some() {
+            if self.held.jobs.contains_key(&job.jid) {
                 continue;
             }
             self.popped += 1;

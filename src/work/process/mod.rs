@@ -187,11 +187,8 @@ impl Processes {
                 "slot {slot} is not free"
             )));
         }
-        if let Err(fault) = reserve_answer_descriptor() {
-            return Err(StartFailure::exhausted_system(io_message_without_errno(
-                &fault,
-            )));
-        }
+        let exhausted = |fault| StartFailure::exhausted_system(io_message_without_errno(&fault));
+        reserve_answer_descriptor().map_err(exhausted)?;
         let running =
             launch.start_program(slot, &mut self.sandboxes, &self.removed, self.error_bytes)?;
         let pid = running.child.id();
