@@ -64,13 +64,11 @@ pub mod internals {
     pub use crate::core::script::Script;
     pub use crate::error::{Error, Kind};
     pub use crate::model::queue::ReadyQueues;
-    pub use crate::model::{
-        ending, finding, known_deviations, popped_job, retry_cause, verdict, work_event,
-    };
+    pub use crate::model::{ending, finding, known_deviations, verdict, work};
     pub use crate::name::Name;
     pub use crate::session::actor::host_name;
     pub use crate::text::width;
-    pub use crate::work::{machine, options, process};
+    pub use crate::work::{launcher, machine, options, process, queues};
 
     pub mod listen {
         pub use crate::listen::*;

@@ -36,7 +36,7 @@ use crate::ui::member::{
 use crate::view::ViewOutput;
 use crate::view::joined::{MemberOutputs, with_first_field};
 use crate::work;
-use crate::work::parent_death::terminate_when_parent_dies;
+use crate::work::process::terminate_when_parent_dies;
 
 /// Runs the subcommand on the members of the context in use.
 pub(super) fn run(

@@ -1,14 +1,11 @@
 //! `qless work`
 
 use super::{HelpGroup, MemberDispatch, Spec};
-use crate::core::call::rights;
-use crate::error::{Error, Kind};
+use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::retry_cause::RetryCause;
+use crate::model::work::RetryCause;
 use crate::session::Session;
-use crate::text::format_count;
 use crate::work;
-use crate::work::machine::event::WorkerRunResult;
 use crate::work::options::WorkOptions;
 
 /// An example program for `--persistent`, which the help shows and a test runs.
@@ -94,43 +91,5 @@ fn run(Args { options }: Args, session: &mut Session) -> Result<Exit, Error> {
             "`--retry-on time-limit` requires `--time-limit`",
         ));
     }
-    let is_persistent = options.persistent;
-    match work::run(options, session)? {
-        WorkerRunResult::Done | WorkerRunResult::Stopped { .. } => Ok(Exit::Ok),
-        WorkerRunResult::JobsFailed(count) => {
-            let why = format!("{} failed", format_count(count, "job", "jobs"));
-            Err(Error::new(Kind::JobFailed, why).hint("`qless failed` shows why"))
-        }
-        WorkerRunResult::JobLost => Err(Error::new(Kind::JobFailed, "the job was lost")),
-        WorkerRunResult::NoProgram(message) if is_persistent => {
-            let why = format!("three starts in a row failed: {message}");
-            Err(Error::new(Kind::Error, why).hint("the jobs were given back"))
-        }
-        WorkerRunResult::NoProgram(message) => {
-            let why = format!("three jobs in a row could not be started: {message}");
-            Err(Error::new(Kind::Error, why).hint("`qless failed --group exec` lists them"))
-        }
-        WorkerRunResult::Forbidden(kind, message) => {
-            Err(Error::new(kind, message).hint(if kind == Kind::ReadOnly {
-                "point `--redis` at its primary"
-            } else {
-                rights::missing_rights_hint(&session.target()?)
-            }))
-        }
-        WorkerRunResult::Vanished(count) => {
-            let jobs = format_count(count, "running job does", "running jobs do");
-            let object = if count == 1 { "it" } else { "them" };
-            let why = format!("{jobs} not exist any more, and nobody cancelled {object}");
-            let hint = "the data of the server was deleted or lost; other jobs may be gone, too";
-            Err(Error::new(Kind::JobFailed, why).hint(hint))
-        }
-        WorkerRunResult::Refused(message) => {
-            let why = format!("the server refuses a call of the worker for good: {message}");
-            Err(Error::new(Kind::Server, why).hint("`qless doctor` shows what the server offers"))
-        }
-        WorkerRunResult::NoDirectory(message) => {
-            let why = format!("three starts in a row found no directory for their slot: {message}");
-            Err(Error::new(Kind::Error, why).hint("the jobs were given back"))
-        }
-    }
+    work::run(options, session)
 }

@@ -29,7 +29,7 @@ use super::tag::Tag;
 use super::throttle::{Throttle, ThrottleJobs};
 use super::version::Version;
 use super::wait::FinishedWait;
-use super::work_event::WorkEvent;
+use super::work::WorkEvent;
 use super::worker::{Worker, WorkerJobs};
 use crate::error::ErrorDocument;
 use crate::view::View;

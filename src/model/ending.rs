@@ -97,12 +97,17 @@ pub enum EndingOutcome {
 }
 
 /// The outcome of an extension of a lock.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum LockExtensionOutcome {
     /// The lock was extended. Its new expiry is in seconds since the epoch.
+    #[serde(rename = "done")]
     Extended(f64),
     /// The job does not exist any more.
     Gone,
     /// The worker does not hold the job: another worker does, or the job is not running.
+    #[serde(rename = "not_holder")]
     Lost,
+    /// The core refused to extend the lock, with this message. `Core::extend_locks` makes an error of it.
+    Invalid(String),
 }

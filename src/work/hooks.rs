@@ -10,12 +10,13 @@ use rustix::io::retry_on_intr;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-use super::machine::event::EndedProcess;
 use super::options::WorkOptions;
-use super::process::{Launch, ProcessEvent, Processes, ProgramDirectory, StdoutMode, Waker};
+use super::process::{
+    EndedProcess, Launch, ProcessEvent, Processes, ProgramDirectory, StdoutMode, Waker,
+};
+use super::signal_error_kind;
 use crate::error::{Error, Kind, io_message_without_errno};
-use crate::model::retry_cause::ProcessExit;
-use crate::model::work_event::{WorkEvent, WorkEventKind};
+use crate::model::work::{ProcessExit, WorkEvent, WorkEventKind};
 use crate::name::Name;
 use crate::text::{Sanitized, format_count};
 use crate::threads;
@@ -56,23 +57,14 @@ pub(super) struct HookQueue {
     is_closed: bool,
 }
 
-/// How the hook before the first job ended.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum OnStartHookEnd {
-    Succeeded,
-    /// A signal came while the hook ran, and the hook got SIGTERM.
-    Stopped,
-    /// A second signal, with this number, came while the hook ran, and the hook got SIGKILL.
-    Killed(i32),
-}
-
-/// Runs the hook `--on-start` before the first job. If the hook fails or a signal comes, the worker ends.
+/// Runs the hook `--on-start` before the first job. Returns false if a signal came and stopped the hook: the worker
+/// then ends. After a second signal, which kills the hook, or if the hook fails, the result is an error.
 pub(super) fn run_start_hook(
     command: &str,
     kill_after: Duration,
     processes: &mut Processes,
     waker: &Waker,
-) -> Result<OnStartHookEnd, Error> {
+) -> Result<bool, Error> {
     let failed = |why: String| {
         Error::new(Kind::Error, format!("`--on-start` failed: {why}")).hint("no job was popped")
     };
@@ -98,7 +90,8 @@ pub(super) fn run_start_hook(
         _ = child.wait();
         return Err(error);
     }
-    let mut outcome = OnStartHookEnd::Succeeded;
+    let mut was_stopped = false;
+    let mut killed_by = None;
     let mut kill_at = None;
     let mut events = Vec::new();
     let has_ended = || {
@@ -111,33 +104,34 @@ pub(super) fn run_start_hook(
             let ProcessEvent::Signal(signal @ (SIGINT | SIGTERM | SIGHUP | SIGQUIT)) = event else {
                 continue;
             };
-            outcome = match outcome {
-                OnStartHookEnd::Succeeded => {
-                    _ = kill_process_group(group, Signal::TERM);
-                    kill_at = Instant::now().checked_add(kill_after);
-                    OnStartHookEnd::Stopped
-                }
-                _ => {
-                    kill_at = Some(Instant::now());
-                    OnStartHookEnd::Killed(signal)
-                }
-            };
+            if was_stopped {
+                killed_by = Some(signal);
+                kill_at = Some(Instant::now());
+            } else {
+                was_stopped = true;
+                _ = kill_process_group(group, Signal::TERM);
+                kill_at = Instant::now().checked_add(kill_after);
+            }
         }
         if kill_at.is_some_and(|at| at <= Instant::now()) {
             kill_at = None;
             _ = kill_process_group(group, Signal::KILL);
         }
     }
-    if !matches!(outcome, OnStartHookEnd::Succeeded) {
+    if was_stopped {
         // Kill what the stopped hook started: nothing of its process group may outlive it.
         _ = kill_process_group(group, Signal::KILL);
     }
-    match (child.wait(), outcome) {
-        (Ok(status), OnStartHookEnd::Succeeded) if !status.success() => {
-            Err(failed(status.to_string()))
-        }
-        (Err(fault), OnStartHookEnd::Succeeded) => Err(failed(io_message_without_errno(&fault))),
-        (_, outcome) => Ok(outcome),
+    let status = child.wait();
+    if let Some(signal) = killed_by {
+        let why = "stopped by a second signal; no job was popped";
+        return Err(Error::new(signal_error_kind(signal), why));
+    }
+    match status {
+        _ if was_stopped => Ok(false),
+        Ok(status) if status.success() => Ok(true),
+        Ok(status) => Err(failed(status.to_string())),
+        Err(fault) => Err(failed(io_message_without_errno(&fault))),
     }
 }
 

@@ -3,60 +3,48 @@
 //! [`machine`] decides what to do, and itself uses no clock, process or connection. [`process`] runs programs,
 //! [`server`] makes the calls, and the loop here connects the three.
 
-mod descriptors;
-mod drain;
 mod hooks;
-mod launcher;
+pub mod launcher;
 pub mod machine;
 pub(crate) mod members;
-mod metrics_server;
 mod monitor;
 mod notices;
 pub mod options;
-pub(crate) mod parent_death;
 pub mod process;
-mod queues;
+pub mod queues;
 mod reporter;
 mod server;
 mod service;
 
-use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTTIN};
 
-use self::hooks::{HookQueue, OnStartHookEnd};
-use self::launcher::Launcher;
+use self::hooks::HookQueue;
+use self::launcher::{Launcher, append_job_line, cancel_line};
 use self::machine::Machine;
-use self::machine::event::{
-    Action, Event, Report, ServerRequest, StartFailure, StartupFacts, WorkerRunResult,
-};
-use self::machine::rotation::QueueRotation;
-use self::metrics_server::MetricsServer;
-use self::monitor::{LoopState, WorkMonitor};
+use self::machine::event::{Action, Event, Report, ServerRequest, StartupFacts, WorkerRunResult};
+use self::monitor::{LoopState, MetricsServer, WorkMonitor};
 use self::notices::PutWatch;
 use self::options::WorkOptions;
 use self::process::answer::{self, Answer};
-use self::process::job_input;
-use self::process::{OutputStream, ProcessEvent, Processes, Waker};
-use self::queues::WorkerQueues;
+use self::process::{OutputStream, ProcessEvent, Processes, StartFailure};
+use self::queues::{QueueRotation, WorkerQueues};
 use self::reporter::Reporter;
 use self::server::ServerThread;
 use self::service::ServiceManager;
 use crate::clock::SteadyInstant;
 use crate::clock::moment::Moment;
-use crate::core::call::Core;
-use crate::error::{Cause, Error, Kind};
-use crate::model::event::EventChannel;
-use crate::model::popped_job::PoppedJob;
-use crate::model::queue::Queue;
+use crate::core::call::rights;
+use crate::error::{Error, Kind};
+use crate::exit::Exit;
+use crate::model::work::PoppedJob;
 use crate::model::worker_name;
-use crate::name::Name;
 use crate::session::{Session, secrets};
 use crate::settings::members::MEMBER_VARIABLE;
-use crate::text::{format_count, format_duration, sanitize_keeping_lines};
+use crate::text::format_count;
 
 /// Time between two searches for queues whose names match.
 const SEARCH_PAUSE: Duration = Duration::from_secs(10);
@@ -73,15 +61,9 @@ const MAX_NAMED: usize = 10;
 /// A jump of the server's clock is reported if it is larger than this, in seconds.
 const JUMP: f64 = 5.0;
 
-/// The lock and the grace period of a queue without settings, in seconds.
-const HEARTBEAT: f64 = 60.0;
-const GRACE: f64 = 10.0;
-
-/// Runs jobs until a signal comes, or until the limit of the options is reached. Returns how the work ended.
-pub(crate) fn run(
-    mut options: WorkOptions,
-    session: &mut Session,
-) -> Result<WorkerRunResult, Error> {
+/// Runs jobs until a signal comes, or until the limit of the options is reached.
+pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Exit, Error> {
+    let is_persistent = options.persistent;
     let worker_prefix = options.worker_name_prefix()?;
     let sandbox = options.sandbox.as_deref();
     options.sandbox = sandbox.map(|directory| session.member_file_path(directory));
@@ -95,39 +77,26 @@ pub(crate) fn run(
     let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTTIN];
     let (mut processes, waker) = Processes::new(options.error_bytes, &signals, &secrets)?;
     // Open the address of `--metrics` before connecting to Redis, so that a wrong or used address is an error first.
-    let listener = metrics_server::bind(&options, session)?;
+    let listener = monitor::bind(&options, session)?;
     let now = session.connect()?;
     // Hide the secrets now: the password was read, and no program of a job or hook runs yet.
     secrets::wipe_variables_and_hide_memory(&secrets);
     let queues = WorkerQueues::find(options.queues.clone(), options.order, session.core()?)?;
-    let grace = check_heartbeat_and_read_grace_seconds(&options, &queues.found, session)?;
-    note_missing_and_paused_queues(&queues, &options, session)?;
-    if let Some(note) = descriptors::lower_slots_to_file_limit(&mut options)? {
+    let grace = queues::check_heartbeat_and_read_grace_seconds(&options, &queues.found, session)?;
+    queues::note_missing_and_paused_queues(&queues, &options, session)?;
+    if let Some(note) = options.lower_slots_to_file_limit()? {
         session.ui.note(&note);
     }
-    let monitor = listener
-        .is_some()
-        .then(|| Arc::new(WorkMonitor::new(&options, session)));
-    // Keep the listener until the end of this function, so that it answers until the worker has ended.
-    let _server = match (listener, &monitor) {
-        (Some(listener), Some(monitor)) => {
-            Some(MetricsServer::start(listener, monitor.clone(), session)?)
-        }
-        _ => None,
-    };
-    if let Some(command) = &options.on_start {
-        match hooks::run_start_hook(command, options.kill_after, &mut processes, &waker)? {
-            OnStartHookEnd::Succeeded => {}
-            OnStartHookEnd::Stopped => {
-                let note = "`--on-start` was stopped by a signal; no job was popped";
-                session.ui.note(note);
-                return Ok(WorkerRunResult::Done);
-            }
-            OnStartHookEnd::Killed(signal) => {
-                let why = "stopped by a second signal; no job was popped";
-                return Err(Error::new(signal_error_kind(signal), why));
-            }
-        }
+    // Keep the server until the end of this function, so that it answers until the worker has ended.
+    let server = listener.map(|listener| MetricsServer::start(listener, &options, session));
+    let server = server.transpose()?;
+    let monitor = server.as_ref().map(|server| server.monitor.clone());
+    if let Some(command) = &options.on_start
+        && !hooks::run_start_hook(command, options.kill_after, &mut processes, &waker)?
+    {
+        let note = "`--on-start` was stopped by a signal; no job was popped";
+        session.ui.note(note);
+        return Ok(Exit::Ok);
     }
     let random = uuid::Uuid::new_v4().as_u128() as u16;
     let worker = worker_name::make_worker_name(&worker_prefix, options.concurrency, random);
@@ -135,7 +104,7 @@ pub(crate) fn run(
     let rotation = QueueRotation::new(options.order, queues.found.clone());
     let core = session.take_or_open_core()?;
     let (notify, notices) = channel();
-    let watch = subscribe_and_start_put_watch(&core, &worker, notify, &waker, session)?;
+    let watch = notices::subscribe_and_start_put_watch(&core, &worker, notify, &waker, session)?;
     let facts = StartupFacts {
         worker: worker.clone(),
         timeout: session.timeout().as_secs_f64(),
@@ -145,7 +114,7 @@ pub(crate) fn run(
     };
     let mut work = WorkLoop {
         processes,
-        launcher: launcher.with_worker_variables(&worker)?,
+        launcher: launcher.with_worker(worker.clone()),
         hooks: HookQueue::new(&options),
         notices,
         watch,
@@ -179,7 +148,21 @@ pub(crate) fn run(
     if !matches!(result, WorkerRunResult::Stopped { .. }) {
         work.server.deregister_worker_if_jobless();
     }
+    match (result, work.fault) {
+        (WorkerRunResult::Done, Some(fault)) => Err(fault),
+        (result, _) => exit_of_result(result, is_persistent, work.signal, session),
+    }
+}
+
+/// The exit code or the error with which a worker ends. `signal`: the signal to end that came last.
+fn exit_of_result(
+    result: WorkerRunResult,
+    is_persistent: bool,
+    signal: i32,
+    session: &Session,
+) -> Result<Exit, Error> {
     match result {
+        WorkerRunResult::Done => Ok(Exit::Ok),
         WorkerRunResult::Stopped { released, left } => {
             let jobs = match (released, left) {
                 (0, 0) => "no job was unfinished".to_owned(),
@@ -192,10 +175,43 @@ pub(crate) fn run(
                 ),
             };
             let why = format!("stopped by a second signal; {jobs}");
-            Err(Error::new(signal_error_kind(work.signal), why))
+            Err(Error::new(signal_error_kind(signal), why))
         }
-        WorkerRunResult::Done if let Some(fault) = work.fault => Err(fault),
-        result => Ok(result),
+        WorkerRunResult::JobsFailed(count) => {
+            let why = format!("{} failed", format_count(count, "job", "jobs"));
+            Err(Error::new(Kind::JobFailed, why).hint("`qless failed` shows why"))
+        }
+        WorkerRunResult::JobLost => Err(Error::new(Kind::JobFailed, "the job was lost")),
+        WorkerRunResult::NoProgram(message) if is_persistent => {
+            let why = format!("three starts in a row failed: {message}");
+            Err(Error::new(Kind::Error, why).hint("the jobs were given back"))
+        }
+        WorkerRunResult::NoProgram(message) => {
+            let why = format!("three jobs in a row could not be started: {message}");
+            Err(Error::new(Kind::Error, why).hint("`qless failed --group exec` lists them"))
+        }
+        WorkerRunResult::Forbidden(kind, message) => {
+            Err(Error::new(kind, message).hint(if kind == Kind::ReadOnly {
+                "point `--redis` at its primary"
+            } else {
+                rights::missing_rights_hint(&session.target()?)
+            }))
+        }
+        WorkerRunResult::Vanished(count) => {
+            let jobs = format_count(count, "running job does", "running jobs do");
+            let object = if count == 1 { "it" } else { "them" };
+            let why = format!("{jobs} not exist any more, and nobody cancelled {object}");
+            let hint = "the data of the server was deleted or lost; other jobs may be gone, too";
+            Err(Error::new(Kind::JobFailed, why).hint(hint))
+        }
+        WorkerRunResult::Refused(message) => {
+            let why = format!("the server refuses a call of the worker for good: {message}");
+            Err(Error::new(Kind::Server, why).hint("`qless doctor` shows what the server offers"))
+        }
+        WorkerRunResult::NoDirectory(message) => {
+            let why = format!("three starts in a row found no directory for their slot: {message}");
+            Err(Error::new(Kind::Error, why).hint("the jobs were given back"))
+        }
     }
 }
 
@@ -204,148 +220,6 @@ fn signal_error_kind(signal: i32) -> Kind {
     match signal {
         SIGINT => Kind::Interrupted,
         _ => Kind::Terminated,
-    }
-}
-
-/// Refuses `--heartbeat` if it is not shorter than the locks of a queue. Prints a note if a lock is shorter than a call
-/// may take. Returns the grace period in seconds.
-fn check_heartbeat_and_read_grace_seconds(
-    options: &WorkOptions,
-    queues: &[(Name, u32)],
-    session: &mut Session,
-) -> Result<f64, Error> {
-    let timeout = session.timeout();
-    let (core, ui) = session.core_and_ui()?;
-    let settings = core.config(core.now())?;
-    let settings = settings.iter();
-    let settings: HashMap<&[u8], &Name> = settings
-        .map(|option| (option.key.as_bytes(), &option.value))
-        .collect();
-    let number = |key: &[u8]| {
-        let text = std::str::from_utf8(settings.get(key)?.as_bytes()).ok()?;
-        text.parse::<f64>().ok().filter(|value| value.is_finite())
-    };
-    let mut short = None;
-    for (queue, _) in queues {
-        let own = number(&[queue.as_bytes(), b"-heartbeat"].concat());
-        let lock = own.or_else(|| number(b"heartbeat")).unwrap_or(HEARTBEAT);
-        if lock < timeout.as_secs_f64() && short.is_none() {
-            short = Some((queue, lock));
-        }
-        let interval = options.heartbeat.map(|interval| interval.as_secs_f64());
-        if let Some(interval) = interval.filter(|interval| *interval >= lock) {
-            return Err(Error::usage(format!(
-                "`--heartbeat {}` is too long: a lock of queue `{queue}` lasts {}",
-                format_duration(interval),
-                format_duration(lock)
-            ))
-            .hint("without `--heartbeat`, a lock is extended three times before it expires"));
-        }
-    }
-    if let Some((queue, lock)) = short {
-        ui.note(&format!(
-            "note: a lock of queue `{queue}` lasts {}, and a call may take {}: a server that replies \
-             slowly costs locks; `--timeout` shortens that",
-            format_duration(lock),
-            format_duration(timeout.as_secs_f64())
-        ));
-    }
-    Ok(number(b"grace-period").unwrap_or(GRACE))
-}
-
-/// Prints notes about queues from which no job may come: they do not exist yet, or are paused. Also prints a note if
-/// the worker pops from the queue of `--next`, too.
-fn note_missing_and_paused_queues(
-    queues: &WorkerQueues,
-    options: &WorkOptions,
-    session: &mut Session,
-) -> Result<(), Error> {
-    let (core, ui) = session.core_and_ui()?;
-    let now = core.now();
-    let waits = !options.drain;
-    let waiting_for = |what| {
-        if waits {
-            format!("; waiting for {what}")
-        } else {
-            String::new()
-        }
-    };
-    for name in &queues.missing {
-        let wait = waiting_for("it");
-        ui.note(&format!(
-            "note: no identifier pattern `{name}` is stored{wait}"
-        ));
-    }
-    let names = queues.names();
-    let read = queues::read_queues(core, now, &names)?;
-    let missing: Vec<&Queue> = read.iter().filter(|queue| !queue.exists()).collect();
-    for queue in missing.iter().take(MAX_NAMED) {
-        match core.require_queue(now, &queue.name) {
-            Err(error) if error.kind() == Kind::NotFound => {
-                let what = if waits {
-                    waiting_for("it")
-                } else {
-                    ", so it is empty".to_owned()
-                };
-                let hint = error.hint_text().map(|hint| format!("; {hint}"));
-                let hint = hint.unwrap_or_default();
-                ui.note(&format!("note: {}{what}{hint}", error.message()));
-            }
-            named => named?,
-        }
-    }
-    if let Some(more) = missing
-        .len()
-        .checked_sub(MAX_NAMED)
-        .filter(|more| *more > 0)
-    {
-        let more = format_count(more as u64, "further queue does", "further queues do");
-        let wait = waiting_for("them");
-        ui.note(&format!("note: {more} not exist{wait}"));
-    }
-    let paused: Vec<&Queue> = read.iter().filter(|queue| queue.paused).collect();
-    for queue in paused.iter().take(MAX_NAMED) {
-        ui.note(&format!("note: {}", queue.paused_sentence()));
-    }
-    if let Some(more) = paused.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
-        let more = format_count(more as u64, "further queue is", "further queues are");
-        ui.note(&format!("note: {more} paused"));
-    }
-    if let Some(next) = options.next.as_ref().filter(|next| names.contains(next)) {
-        ui.note(&format!(
-            "note: queue `{next}` of `--next` is popped, too: this worker gets each completed job again"
-        ));
-    }
-    if queues.found.is_empty() {
-        let wait = waiting_for("one");
-        ui.note(&format!("note: no queue matches{wait}"));
-    }
-    Ok(())
-}
-
-/// Subscribes to the notices for this worker, and starts the thread that can watch for new jobs. `None` if the worker
-/// cannot subscribe: it then polls.
-fn subscribe_and_start_put_watch(
-    core: &Core,
-    worker: &Name,
-    events: Sender<Event>,
-    waker: &Waker,
-    session: &mut Session,
-) -> Result<Option<PutWatch>, Error> {
-    match core.subscribe_to_events(&[EventChannel::Worker(worker.clone())]) {
-        Ok(notices) => {
-            notices::forward_notices_in_thread(notices, events.clone(), waker.clone())?;
-            let core = core.unconnected_copy();
-            Ok(Some(PutWatch::start(core, events, waker.clone())?))
-        }
-        Err(error) if error.cause() == Some(&Cause::ProcessLimit) => Err(error),
-        Err(error) => {
-            let poll = "new jobs are found by polling, lost locks by heartbeats";
-            session
-                .ui
-                .note(&format!("note: {}; {poll}", error.message()));
-            Ok(None)
-        }
     }
 }
 
@@ -589,7 +463,13 @@ impl WorkLoop {
                 line,
                 is_whole,
             } => {
-                let answer = self.parse_answer_line(slot, &line, is_whole);
+                let mut answer = Answer::parse_line(&line, is_whole, self.retry_delay);
+                if let Some(jid) = &answer.jid {
+                    for reason in answer.ignored.drain(..) {
+                        self.reporter
+                            .warn_once_of_ignored_answer_part(slot, jid, reason);
+                    }
+                }
                 self.machine.handle_event(now, Event::Line { slot, answer });
             }
             ProcessEvent::Mute { slot } => self.machine.handle_event(now, Event::Mute { slot }),
@@ -693,12 +573,11 @@ impl WorkLoop {
             }
             Action::Send { slot, job } => {
                 let mut line = Vec::new();
-                job_input::append_job_line(&job, &mut line)?;
+                append_job_line(&job, &mut line)?;
                 self.processes.write_stdin(slot, line);
             }
             Action::Cancel { slot, jid } => {
-                self.processes
-                    .write_stdin(slot, job_input::cancel_line(&jid));
+                self.processes.write_stdin(slot, cancel_line(&jid));
             }
             Action::CloseInput { slot } => self.processes.close_stdin_when_written(slot),
             Action::Signal { slot, signal } => {
@@ -717,29 +596,5 @@ impl WorkLoop {
             Action::Finish(result) => self.result = Some(result),
         }
         Ok(())
-    }
-
-    /// Parses a line that a process wrote: its job and its content. Warns about parts that are ignored.
-    fn parse_answer_line(&mut self, slot: usize, line: &[u8], is_whole: bool) -> Answer {
-        let mut answer = Answer::parse_line(line, self.retry_delay);
-        if let Some(jid) = &answer.jid {
-            for reason in answer.ignored.drain(..) {
-                self.reporter
-                    .warn_once_of_ignored_answer_part(slot, jid, reason);
-            }
-        }
-        answer.content = answer.content.map_err(|reason| {
-            if !is_whole {
-                let length = format_count(line.len() as u64, "byte", "bytes");
-                format!("it is longer than {length}")
-            } else if answer.jid.is_some() {
-                reason
-            } else {
-                let start: Vec<u8> = line.iter().copied().take(200).collect();
-                let text = sanitize_keeping_lines(&start);
-                format!("{reason}: {}", text.trim_end())
-            }
-        });
-        answer
     }
 }

@@ -1,10 +1,12 @@
 //! The facts about a worker for monitoring systems: figures, and whether it is alive and ready.
 //!
-//! The loop of the worker and the thread of its calls write these facts. The threads of the listener read them.
+//! The loop of the worker and the thread of its calls write these facts. The threads of the listener of `--metrics`
+//! read them, without a call to Redis.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use strum::VariantArray;
@@ -12,11 +14,16 @@ use strum::VariantArray;
 use super::machine::event::WorkerReadiness;
 use super::options::WorkOptions;
 use crate::core::script::Script;
-use crate::model::metrics::{DurationHistogram, MetricFamily, MetricKind};
-use crate::model::work_event::WorkEventKind;
+use crate::error::Error;
+use crate::listen::{Listener, Request, Response, Status};
+use crate::model::metrics::{
+    DurationHistogram, MetricFamily, MetricKind, PROMETHEUS_TYPE, prometheus_text,
+};
+use crate::model::work::WorkEventKind;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::format_duration_tenths_below_minute;
+use crate::threads;
 
 /// Maximum number of queues with metric series of their own. The jobs of further queues count as jobs of `other`.
 const MAX_QUEUES: usize = 500;
@@ -64,7 +71,7 @@ pub(super) struct WorkMonitor {
 }
 
 impl WorkMonitor {
-    pub(super) fn new(options: &WorkOptions, session: &Session) -> WorkMonitor {
+    fn new(options: &WorkOptions, session: &Session) -> WorkMonitor {
         let core = Script::new(session.prefix()).sha().to_owned();
         let patience = max_lateness_of_calls(options.poll, session.timeout());
         WorkMonitor::with_patience(options.concurrency, core, patience, Instant::now())
@@ -140,7 +147,7 @@ impl WorkMonitor {
 
     /// Why the worker is stuck (for `/livez`), `None` if it is not. A server that does not reply makes no worker stuck:
     /// calls end at their time limit.
-    pub(super) fn why_not_alive(&self, now: Instant) -> Option<String> {
+    fn why_not_alive(&self, now: Instant) -> Option<String> {
         let due_at = self.loop_state().due_at?;
         let ended_at = self.times_of_last_calls().any;
         let overdue = now.saturating_duration_since(due_at.max(ended_at));
@@ -153,7 +160,7 @@ impl WorkMonitor {
 
     /// Why the worker is not ready (for `/readyz`): it starts, stops, is stuck, or Redis is away. `None` if it is
     /// ready.
-    pub(super) fn why_not_ready(&self, now: Instant) -> Option<String> {
+    fn why_not_ready(&self, now: Instant) -> Option<String> {
         let why = match self.loop_state().readiness {
             None => "starting: no job has been popped",
             Some(WorkerReadiness::ServerAway) => "Redis is away",
@@ -165,7 +172,7 @@ impl WorkMonitor {
     }
 
     /// The figures of the worker.
-    pub(super) fn metric_families(&self, now: Instant) -> Vec<MetricFamily> {
+    fn metric_families(&self, now: Instant) -> Vec<MetricFamily> {
         let gauge = |name, help, value| {
             MetricFamily::with_single_sample(name, MetricKind::Gauge, help, value)
         };
@@ -229,6 +236,83 @@ fn has_run_to_its_end(kind: WorkEventKind) -> bool {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The thread that answers requests. Dropping this ends the thread.
+pub(super) struct MetricsServer {
+    pub monitor: Arc<WorkMonitor>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Opens the address, if one is given.
+pub(super) fn bind(
+    options: &WorkOptions,
+    session: &mut Session,
+) -> Result<Option<Listener>, Error> {
+    let Some(address) = &options.metrics else {
+        return Ok(None);
+    };
+    let access = options
+        .access
+        .read_access(|warning| session.ui.warn(warning))?;
+    Listener::bind(address, access).map(Some)
+}
+
+impl MetricsServer {
+    pub(super) fn start(
+        listener: Listener,
+        options: &WorkOptions,
+        session: &mut Session,
+    ) -> Result<MetricsServer, Error> {
+        let monitor = Arc::new(WorkMonitor::new(options, session));
+        let shown = monitor.clone();
+        let url = listener.url();
+        let stop = Arc::new(AtomicBool::new(false));
+        let stop_flag = stop.clone();
+        let serve = move || {
+            let respond = |request: &Request| respond(request, &shown);
+            listener.serve(respond, || stop_flag.load(Ordering::Relaxed));
+        };
+        let thread = threads::spawn(serve)?;
+        let note = format!("listening on {url} for /metrics, /livez and /readyz");
+        session.ui.note(&note);
+        Ok(MetricsServer {
+            monitor,
+            stop,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for MetricsServer {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        // Wait for the thread: at its end it removes the socket from the file system.
+        if let Some(thread) = self.thread.take() {
+            _ = thread.join();
+        }
+    }
+}
+
+fn respond(request: &Request, monitor: &WorkMonitor) -> Response<'static> {
+    let now = Instant::now();
+    let why_not = match request.path.as_str() {
+        "/metrics" => {
+            let text = prometheus_text(&monitor.metric_families(now), &[]);
+            return Response::new(Status::Ok, PROMETHEUS_TYPE, text);
+        }
+        "/livez" => monitor.why_not_alive(now),
+        "/readyz" => monitor.why_not_ready(now),
+        _ => {
+            let paths = "this listener has /metrics, /livez and /readyz";
+            return Response::text(Status::NotFound, paths);
+        }
+    };
+    match why_not {
+        None => Response::text(Status::Ok, "ok"),
+        Some(why) => Response::text(Status::ServiceUnavailable, why),
+    }
 }
 
 #[cfg(test)]
@@ -301,7 +385,7 @@ mod tests {
             monitor.add_queue(&queue);
             monitor.count_job_end(&queue, WorkEventKind::Completed, 0.5);
         }
-        let text = crate::model::metrics::prometheus_text(&monitor.metric_families(now), &[]);
+        let text = prometheus_text(&monitor.metric_families(now), &[]);
         let completed = text.matches("result=\"completed\"").count();
         assert_eq!(completed, 501);
         for line in [

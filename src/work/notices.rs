@@ -5,10 +5,12 @@ use std::time::{Duration, Instant};
 
 use super::machine::event::Event;
 use super::process::Waker;
-use crate::core::api::event::{EventOrConnectionChange, EventStream, PutOrSubscriptionStart};
+use crate::core::api::event::{EventOrConnectionChange, EventStream};
 use crate::core::call::Core;
-use crate::error::Error;
-use crate::model::event::EventKind;
+use crate::error::{Cause, Error};
+use crate::model::event::{EventChannel, EventKind};
+use crate::name::Name;
+use crate::session::Session;
 use crate::threads;
 
 /// How long a thread waits for a notice before it checks whether it is still needed.
@@ -17,9 +19,35 @@ const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 /// Maximum duration of one wait for a notice. The thread then waits again.
 const NOTICE_WAIT: Duration = Duration::from_secs(3600);
 
+/// Subscribes to the notices for this worker, and starts the thread that can watch for new jobs. `None` if the worker
+/// cannot subscribe: it then polls.
+pub(super) fn subscribe_and_start_put_watch(
+    core: &Core,
+    worker: &Name,
+    events: Sender<Event>,
+    waker: &Waker,
+    session: &mut Session,
+) -> Result<Option<PutWatch>, Error> {
+    match core.subscribe_to_events(&[EventChannel::Worker(worker.clone())]) {
+        Ok(notices) => {
+            forward_notices_in_thread(notices, events.clone(), waker.clone())?;
+            let core = core.unconnected_copy();
+            Ok(Some(PutWatch::start(core, events, waker.clone())?))
+        }
+        Err(error) if error.cause() == Some(&Cause::ProcessLimit) => Err(error),
+        Err(error) => {
+            let poll = "new jobs are found by polling, lost locks by heartbeats";
+            session
+                .ui
+                .note(&format!("note: {}; {poll}", error.message()));
+            Ok(None)
+        }
+    }
+}
+
 /// Starts a thread that sends an event for each notice of a lost lock or a cancelled job. The thread ends when nobody
 /// receives the events any more.
-pub(super) fn forward_notices_in_thread(
+fn forward_notices_in_thread(
     notices: EventStream,
     events: Sender<Event>,
     waker: Waker,
@@ -77,11 +105,7 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 impl PutWatch {
     /// Starts the thread, with a connection of its own.
-    pub(super) fn start(
-        core: Core,
-        events: Sender<Event>,
-        waker: Waker,
-    ) -> Result<PutWatch, Error> {
+    fn start(core: Core, events: Sender<Event>, waker: Waker) -> Result<PutWatch, Error> {
         let (orders, inbox) = channel();
         threads::spawn(move || watch_for_jobs(&core, &inbox, &events, &waker))?;
         Ok(PutWatch {
@@ -127,7 +151,10 @@ fn watch_for_jobs(core: &Core, orders: &Receiver<bool>, events: &Sender<Event>, 
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
-        let Some(notices) = is_wanted.then(|| core.subscribe_to_puts().ok()).flatten() else {
+        if !is_wanted {
+            continue;
+        }
+        let Ok(notices) = core.subscribe_to_events(&[EventChannel::Log]) else {
             continue;
         };
         // A job may have been put before the subscription: report a put first, so that the worker pops.
@@ -138,12 +165,8 @@ fn watch_for_jobs(core: &Core, orders: &Receiver<bool>, events: &Sender<Event>, 
             {
                 waker.wake();
             }
-            event = notices
-                .next_notice(Instant::now() + STOP_CHECK_INTERVAL)
-                .map(|notice| match notice {
-                    PutOrSubscriptionStart::Subscribed => Event::Put(None),
-                    PutOrSubscriptionStart::Put(queue) => Event::Put(Some(queue)),
-                });
+            let until = Instant::now() + STOP_CHECK_INTERVAL;
+            event = notices.next_put_queue(until).map(Event::Put);
             match orders.try_recv() {
                 Ok(order) => is_wanted = order,
                 Err(TryRecvError::Empty) => {}

@@ -4,16 +4,30 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::machine::rotation::QueueOrder;
+use rustix::process::{Resource, getrlimit};
+
+use super::hooks;
 use super::process::ProgramDirectory;
+use super::queues::QueueOrder;
 use crate::args::value;
 use crate::env;
-use crate::error::Error;
-use crate::listen::{AccessOptions, ListenAddress, listen_address};
-use crate::model::retry_cause::RetryCause;
+use crate::error::{Error, Kind};
+use crate::listen::{AccessOptions, ListenAddress, MAX_CONNECTIONS, listen_address};
+use crate::model::work::RetryCause;
 use crate::model::work_queue::QueueSelector;
 use crate::name::{Name, refuse_as_new_name};
 use crate::session::actor;
+use crate::text::format_count;
+
+/// The descriptors per running program: the pipes for stdin, stdout, stderr and its answers.
+const DESCRIPTORS_PER_PROGRAM: u64 = 4;
+
+/// The descriptors that are open only sometimes: for two subscriptions, for a new connection after a loss, and for the
+/// start of a program besides its pipes.
+const TEMPORARY_DESCRIPTORS: u64 = 12;
+
+/// The descriptors that the removal of a tree of directories needs.
+const REMOVAL_DESCRIPTORS: u64 = 12;
 
 /// The options of `qless work`, as they are typed.
 #[derive(Clone, Debug, clap::Args)]
@@ -172,5 +186,58 @@ impl WorkOptions {
     /// Whether the worker ends by itself.
     pub(super) fn has_limit(&self) -> bool {
         self.drain || self.count.is_some()
+    }
+
+    /// Lowers the number of slots to what the limit of open files allows, and returns a note about that. Fails if not
+    /// even one program can run. Call this after all permanent descriptors are open.
+    pub(super) fn lower_slots_to_file_limit(&mut self) -> Result<Option<String>, Error> {
+        let Some(limit) = getrlimit(Resource::Nofile).current else {
+            return Ok(None);
+        };
+        // Without `/dev/fd` the number of open descriptors is unknown: assume that there are enough. A start that fails
+        // later releases its job.
+        let Ok(open) = std::fs::read_dir("/dev/fd") else {
+            return Ok(None);
+        };
+        let has_hooks = self.on_exhausted.is_some() || self.on_crash.is_some();
+        let fixed = open.count() as u64
+            + TEMPORARY_DESCRIPTORS
+            + if has_hooks {
+                DESCRIPTORS_PER_PROGRAM * hooks::MAX_RUNNING as u64
+            } else {
+                0
+            }
+            + if self.sandbox.is_some() {
+                REMOVAL_DESCRIPTORS
+            } else {
+                0
+            }
+            + if self.metrics.is_some() {
+                MAX_CONNECTIONS as u64
+            } else {
+                0
+            };
+        let wanted = self.concurrency as u64;
+        let fits = limit.saturating_sub(fixed) / DESCRIPTORS_PER_PROGRAM;
+        if fits >= wanted {
+            return Ok(None);
+        }
+        let needed = fixed + DESCRIPTORS_PER_PROGRAM * wanted;
+        if fits == 0 {
+            let least = fixed + DESCRIPTORS_PER_PROGRAM;
+            return Err(Error::new(
+                Kind::Error,
+                format!(
+                    "no program can run: this process may open {limit} files, and needs {least}"
+                ),
+            )
+            .hint(format!("no job was popped; `ulimit -n {needed}` is enough")));
+        }
+        self.concurrency = fits as usize;
+        let programs = format_count(fits, "program runs", "programs run");
+        Ok(Some(format!(
+            "note: {programs} at the same time, not {wanted}: this process may open {limit} files, \
+             and `ulimit -n {needed}` is enough for all"
+        )))
     }
 }

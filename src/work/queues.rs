@@ -1,20 +1,32 @@
-//! The queues of a worker: names, globs, stored patterns, and names that are left out; and the order in which a call
-//! pops from them, if it depends on lags or patterns that the server has.
+//! The queues of a worker, and in which order the next jobs are popped from them.
+//!
+//! [`WorkerQueues`] belongs to the thread of the calls: it finds the queues, and sorts them by lags or patterns that
+//! the server has. [`QueueRotation`] makes no call: the machine takes from it the queues of the next call.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::machine::rotation::{QueueOrder, QueueRotation};
+use clap::ValueEnum;
+
+use super::MAX_NAMED;
+use super::options::WorkOptions;
 use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
 use crate::core::call::Core;
-use crate::error::Error;
-use crate::model::popped_job::PoppedJob;
+use crate::error::{Error, Kind};
 use crate::model::queue::Queue;
 use crate::model::queue_patterns::{PriorityBucket, QueueIdentifierPatterns, sort_by_priority};
+use crate::model::work::PoppedJob;
 use crate::model::work_queue::{PatternOrIdentifier, QueueSelector};
 use crate::name::Name;
+use crate::session::Session;
+use crate::text::{format_count, format_duration};
 
-/// Maximum number of queues of one finish-and-pop call.
+/// The lock and the grace period of a queue without settings, in seconds.
+const HEARTBEAT: f64 = 60.0;
+const GRACE: f64 = 10.0;
+
+/// Maximum number of queues of one finish-and-pop call. A worker with more queues first asks the server which of them
+/// have jobs, and pops only from these.
 pub(super) const MAX_QUEUES: usize = 500;
 
 /// The queues of a worker: as given, as last found, and in which order a call pops from them.
@@ -196,6 +208,304 @@ impl WorkerQueues {
         let rotations = self.buckets.iter_mut().flat_map(|(_, rotation)| rotation);
         for rotation in rotations {
             rotation.advance_past(jobs.iter().map(|job| &job.queue));
+        }
+    }
+}
+
+/// Refuses `--heartbeat` if it is not shorter than the locks of a queue. Prints a note if a lock is shorter than a call
+/// may take. Returns the grace period in seconds.
+pub(super) fn check_heartbeat_and_read_grace_seconds(
+    options: &WorkOptions,
+    queues: &[(Name, u32)],
+    session: &mut Session,
+) -> Result<f64, Error> {
+    let timeout = session.timeout();
+    let (core, ui) = session.core_and_ui()?;
+    let settings = core.config(core.now())?;
+    let settings = settings.iter();
+    let settings: HashMap<&[u8], &Name> = settings
+        .map(|option| (option.key.as_bytes(), &option.value))
+        .collect();
+    let number = |key: &[u8]| {
+        let text = std::str::from_utf8(settings.get(key)?.as_bytes()).ok()?;
+        text.parse::<f64>().ok().filter(|value| value.is_finite())
+    };
+    let mut short = None;
+    for (queue, _) in queues {
+        let own = number(&[queue.as_bytes(), b"-heartbeat"].concat());
+        let lock = own.or_else(|| number(b"heartbeat")).unwrap_or(HEARTBEAT);
+        if lock < timeout.as_secs_f64() && short.is_none() {
+            short = Some((queue, lock));
+        }
+        let interval = options.heartbeat.map(|interval| interval.as_secs_f64());
+        if let Some(interval) = interval.filter(|interval| *interval >= lock) {
+            return Err(Error::usage(format!(
+                "`--heartbeat {}` is too long: a lock of queue `{queue}` lasts {}",
+                format_duration(interval),
+                format_duration(lock)
+            ))
+            .hint("without `--heartbeat`, a lock is extended three times before it expires"));
+        }
+    }
+    if let Some((queue, lock)) = short {
+        ui.note(&format!(
+            "note: a lock of queue `{queue}` lasts {}, and a call may take {}: a server that replies \
+             slowly costs locks; `--timeout` shortens that",
+            format_duration(lock),
+            format_duration(timeout.as_secs_f64())
+        ));
+    }
+    Ok(number(b"grace-period").unwrap_or(GRACE))
+}
+
+/// Prints notes about queues from which no job may come: they do not exist yet, or are paused. Also prints a note if
+/// the worker pops from the queue of `--next`, too.
+pub(super) fn note_missing_and_paused_queues(
+    queues: &WorkerQueues,
+    options: &WorkOptions,
+    session: &mut Session,
+) -> Result<(), Error> {
+    let (core, ui) = session.core_and_ui()?;
+    let now = core.now();
+    let waits = !options.drain;
+    let waiting_for = |what| {
+        if waits {
+            format!("; waiting for {what}")
+        } else {
+            String::new()
+        }
+    };
+    for name in &queues.missing {
+        let wait = waiting_for("it");
+        ui.note(&format!(
+            "note: no identifier pattern `{name}` is stored{wait}"
+        ));
+    }
+    let names = queues.names();
+    let read = read_queues(core, now, &names)?;
+    let missing: Vec<&Queue> = read.iter().filter(|queue| !queue.exists()).collect();
+    for queue in missing.iter().take(MAX_NAMED) {
+        match core.require_queue(now, &queue.name) {
+            Err(error) if error.kind() == Kind::NotFound => {
+                let what = if waits {
+                    waiting_for("it")
+                } else {
+                    ", so it is empty".to_owned()
+                };
+                let hint = error.hint_text().map(|hint| format!("; {hint}"));
+                let hint = hint.unwrap_or_default();
+                ui.note(&format!("note: {}{what}{hint}", error.message()));
+            }
+            named => named?,
+        }
+    }
+    let more = missing.len().saturating_sub(MAX_NAMED) as u64;
+    if more > 0 {
+        let more = format_count(more, "further queue does", "further queues do");
+        let wait = waiting_for("them");
+        ui.note(&format!("note: {more} not exist{wait}"));
+    }
+    let paused: Vec<&Queue> = read.iter().filter(|queue| queue.paused).collect();
+    for queue in paused.iter().take(MAX_NAMED) {
+        ui.note(&format!("note: {}", queue.paused_sentence()));
+    }
+    let more = paused.len().saturating_sub(MAX_NAMED) as u64;
+    if more > 0 {
+        let more = format_count(more, "further queue is", "further queues are");
+        ui.note(&format!("note: {more} paused"));
+    }
+    if let Some(next) = options.next.as_ref().filter(|next| names.contains(next)) {
+        ui.note(&format!(
+            "note: queue `{next}` of `--next` is popped, too: this worker gets each completed job again"
+        ));
+    }
+    if queues.found.is_empty() {
+        let wait = waiting_for("one");
+        ui.note(&format!("note: no queue matches{wait}"));
+    }
+    Ok(())
+}
+
+/// From which queue the next job is popped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum QueueOrder {
+    /// Pop from the first queue that has a job
+    Ordered,
+    /// Pop from each queue in turn, by weight
+    RoundRobin,
+    /// Pop from the queue whose oldest due job has been due for longest
+    Lag,
+    /// Pop in the order of the stored priority patterns
+    Patterns,
+}
+
+/// The queues of a worker, and the queue that comes next.
+#[derive(Clone, Debug)]
+pub struct QueueRotation {
+    order: QueueOrder,
+    /// The queues with their weights.
+    queues: Vec<(Name, u32)>,
+    /// Where each of them is in `queues`.
+    positions: HashMap<Name, usize>,
+    /// The queues that may have jobs, as indexes of `queues`. `None` if there are few queues: then the worker pops from
+    /// each.
+    ready: Option<BTreeSet<usize>>,
+    /// The order of the rotation, as indexes of `queues`. A queue of weight 3 has three places.
+    places: Vec<usize>,
+    /// The place of `places` that comes next.
+    next: usize,
+}
+
+impl QueueRotation {
+    pub fn new(order: QueueOrder, queues: Vec<(Name, u32)>) -> QueueRotation {
+        let mut rotation = QueueRotation {
+            order,
+            queues: Vec::new(),
+            positions: HashMap::new(),
+            ready: None,
+            places: Vec::new(),
+            next: 0,
+        };
+        rotation.set_queues_if_changed(queues);
+        rotation
+    }
+
+    /// Replaces the queues. The rotation goes on with the queue that was next, if it is still there. Returns false, and
+    /// does nothing, if the queues have not changed.
+    pub fn set_queues_if_changed(&mut self, queues: Vec<(Name, u32)>) -> bool {
+        if queues == self.queues {
+            return false;
+        }
+        let whose = self
+            .places
+            .get(self.next)
+            .map(|&at| self.queues[at].0.clone());
+        self.places = queues
+            .iter()
+            .enumerate()
+            .flat_map(|(at, (_, weight))| std::iter::repeat_n(at, (*weight).max(1) as usize))
+            .collect();
+        let positions = queues.iter().enumerate();
+        self.positions = positions
+            .map(|(at, (name, _))| (name.clone(), at))
+            .collect();
+        self.ready = (queues.len() > MAX_QUEUES).then(BTreeSet::new);
+        self.queues = queues;
+        let is_next = |at: &usize| Some(&self.queues[*at].0) == whose.as_ref();
+        self.next = self.places.iter().position(is_next).unwrap_or(0);
+        true
+    }
+
+    /// Whether the queues take turns. Else they have the order in which they were given, or the thread of the calls
+    /// sorts them by lag or by patterns.
+    pub fn is_round_robin(&self) -> bool {
+        self.order == QueueOrder::RoundRobin
+    }
+
+    pub fn contains_queue(&self, queue: &Name) -> bool {
+        self.positions.contains_key(queue)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// Whether there are so many queues that the worker pops only from queues of which the server reported jobs.
+    pub fn is_limited_to_ready_queues(&self) -> bool {
+        self.ready.is_some()
+    }
+
+    /// Whether any of the queues of which the server reported jobs may still have some.
+    pub fn has_ready_queues(&self) -> bool {
+        self.ready.as_ref().is_some_and(|ready| !ready.is_empty())
+    }
+
+    /// Replaces the queues that may have jobs.
+    pub fn set_ready_queues(&mut self, queues: &[Name]) {
+        if let Some(ready) = &mut self.ready {
+            let known = queues.iter().filter_map(|queue| self.positions.get(queue));
+            *ready = known.copied().collect();
+        }
+    }
+
+    /// Notes that a queue may have jobs.
+    pub fn add_ready_queue(&mut self, queue: &Name) {
+        if let (Some(ready), Some(at)) = (&mut self.ready, self.positions.get(queue)) {
+            ready.insert(*at);
+        }
+    }
+
+    /// Notes that these queues had no more jobs.
+    pub fn remove_ready_queues(&mut self, queues: &[Name]) {
+        if let Some(ready) = &mut self.ready {
+            for queue in queues {
+                if let Some(at) = self.positions.get(queue) {
+                    ready.remove(at);
+                }
+            }
+        }
+    }
+
+    /// The queues to pop from, in order, and the maximum number of jobs from each. The sum of these may be more than
+    /// `max_jobs`. If no queue is known to have jobs, the next queue is returned, since a pop keeps the worker listed.
+    pub fn queues_to_pop(&self, max_jobs: u64) -> Vec<(Name, u64)> {
+        let ready = self.ready.as_ref();
+        let Some(&next) = self.places.get(self.next) else {
+            return Vec::new();
+        };
+        if ready.is_some_and(BTreeSet::is_empty) {
+            return vec![(self.queues[next].0.clone(), max_jobs)];
+        }
+        if !self.is_round_robin() {
+            let all = |at: usize| (self.queues[at].0.clone(), max_jobs);
+            return match ready {
+                Some(ready) => ready.iter().copied().map(all).collect(),
+                None => (0..self.queues.len()).map(all).collect(),
+            };
+        }
+        let (before, after) = self.places.split_at(self.next);
+        let places = after.iter().chain(before);
+        let places = places.filter(|at| ready.is_none_or(|ready| ready.contains(at)));
+        let places: Vec<usize> = places.copied().collect();
+        let length = places.len() as u64;
+        let mut request: Vec<(usize, u64)> = Vec::new();
+        let mut requested: Vec<Option<usize>> = vec![None; self.queues.len()];
+        for (step, queue) in places.into_iter().enumerate() {
+            // How often this place of the rotation comes among the next `max_jobs` places.
+            let share = max_jobs / length + u64::from((step as u64) < max_jobs % length);
+            match requested[queue] {
+                Some(at) => request[at].1 += share,
+                None => {
+                    requested[queue] = Some(request.len());
+                    request.push((queue, share));
+                }
+            }
+        }
+        // Pop at least one job from each queue, even if its share is 0, in case the other queues are empty.
+        let name = |(queue, count): (usize, u64)| (self.queues[queue].0.clone(), count.max(1));
+        request.into_iter().map(name).collect()
+    }
+
+    /// Notes from which queues jobs came.
+    pub fn advance_past<'a>(&mut self, queues: impl Iterator<Item = &'a Name>) {
+        if !self.is_round_robin() || self.places.is_empty() {
+            return;
+        }
+        let mut left: HashMap<usize, usize> = HashMap::new();
+        let mut count = 0;
+        for at in queues.filter_map(|queue| self.positions.get(queue)) {
+            *left.entry(*at).or_default() += 1;
+            count += 1;
+        }
+        let mut place = self.next;
+        while count > 0 {
+            let queue = self.places[place];
+            place = (place + 1) % self.places.len();
+            if let Some(left) = left.get_mut(&queue).filter(|left| **left > 0) {
+                *left -= 1;
+                count -= 1;
+                self.next = place;
+            }
         }
     }
 }

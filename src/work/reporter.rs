@@ -13,9 +13,9 @@ use super::monitor::WorkMonitor;
 use crate::args::format::Format;
 use crate::clock::moment::Moment;
 use crate::model::queue::JobsLeftInQueue;
-use crate::model::work_event::WorkEvent;
-use crate::model::work_event::WorkEventKind::{
-    self, Advanced, Completed, Failed, Lost, Released, Retried, Unknown,
+use crate::model::work::{
+    WorkEvent,
+    WorkEventKind::{self, Advanced, Completed, Failed, Lost, Released, Retried, Unknown},
 };
 use crate::name::Name;
 use crate::session::Session;

@@ -1,25 +1,26 @@
 //! The server side of a worker: a thread that makes its calls, one after the other, so that the worker
 //! can end processes while the server does not reply.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
-use super::drain::{self, RemainingWork};
 use super::machine::event::{Event, FinishAndPopRequest, ServerRequest};
 use super::monitor::WorkMonitor;
 use super::process::Waker;
-use super::queues::{MAX_QUEUES, WorkerQueues};
+use super::queues::{self, MAX_QUEUES, WorkerQueues};
 use crate::address::Node;
 use crate::clock::moment::Moment;
 use crate::core::api::epoch::LossFreeEpoch;
 use crate::core::api::finish_and_pop::FinishAndPopReply;
-use crate::core::api::index::Index;
+use crate::core::api::index::{Index, IndexReader};
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
-use crate::model::popped_job::PoppedJob;
-use crate::model::queue::ReadyQueues;
+use crate::model::ending::EndingRequest;
+use crate::model::job::{Neighbor, State};
+use crate::model::queue::{JobsLeftInQueue, LocksOfOtherWorkers, Queue, ReadyQueues};
+use crate::model::work::PoppedJob;
 use crate::name::Name;
 use crate::session::actor;
 use crate::threads;
@@ -29,6 +30,9 @@ const FIRST_QUEUES: usize = 32;
 
 /// How long a worker that ends waits until its name is off the list of workers.
 const LEAVING: Duration = Duration::from_secs(1);
+
+/// Maximum number of jobs that one call reads to find out what is left.
+const JOBS_PER_READ: u64 = 500;
 
 /// A job that becomes due within this time, in seconds, counts as due immediately.
 const AT_ONCE: f64 = 0.01;
@@ -164,21 +168,7 @@ impl ServerCaller {
                 Event::FinishAndPop(self.finish_and_pop(request))
             }
             ServerRequest::Recover { endings, known } => {
-                let known: HashSet<Name> = known.into_iter().collect();
-                let core = &mut self.core;
-                let reply = core
-                    .finish_jobs_after_lost_reply(self.finish_and_pop_at, &self.worker, &endings)
-                    .and_then(|endings| {
-                        let jobs = core.recover_jobs_of_lost_pop(now, &self.worker, |jid| {
-                            known.contains(jid)
-                        })?;
-                        Ok(FinishAndPopReply {
-                            endings,
-                            jobs,
-                            ..FinishAndPopReply::default()
-                        })
-                    });
-                Event::Recovered(reply)
+                Event::Recovered(self.recover(now, &endings, &known))
             }
             ServerRequest::FindReadyQueues => Event::ReadyQueues(self.find_ready_queues(now)),
             ServerRequest::Extend(jids) => {
@@ -215,6 +205,26 @@ impl ServerCaller {
         })
     }
 
+    /// The outcomes of the endings of a finish-and-pop call whose reply was lost, and the jobs that it popped.
+    fn recover(
+        &mut self,
+        now: Moment,
+        endings: &[EndingRequest],
+        known: &[Name],
+    ) -> Result<FinishAndPopReply, Error> {
+        let at = self.finish_and_pop_at;
+        let known: HashSet<&Name> = known.iter().collect();
+        let endings = self.core.finish_jobs(at, &self.worker, endings, true)?;
+        let jobs = self
+            .core
+            .recover_jobs_of_lost_pop(now, &self.worker, |jid| known.contains(jid))?;
+        Ok(FinishAndPopReply {
+            endings,
+            jobs,
+            ..FinishAndPopReply::default()
+        })
+    }
+
     fn finish_and_pop(&mut self, request: FinishAndPopRequest) -> Result<FinishAndPopReply, Error> {
         let total = request.total;
         let mut queues = self
@@ -246,7 +256,7 @@ impl ServerCaller {
     ) -> Result<(), Error> {
         let now = self.core.now();
         let names = self.queues.names();
-        let Ok((rest, left)) = drain::read_remaining_work(&mut self.core, now, &names) else {
+        let Ok((rest, left)) = read_remaining_work(&mut self.core, now, &names) else {
             // Without a reply, assume that jobs are left: the worker asks again.
             reply.has_rest = true;
             return Ok(());
@@ -318,4 +328,133 @@ fn queues_that_gave_less_than_asked(
         given.entry(queue).and_modify(|given| *given -= got);
     }
     emptied
+}
+
+/// The work that is left in queues from which a pop brought nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RemainingWork {
+    /// No job that this worker can get without a put or an operator.
+    Nothing,
+    /// Waiting jobs: they became ready after the pop, or the queue's limit of running jobs keeps them.
+    Ready,
+    /// Jobs that become ready by themselves: they wait for a slot of a throttle, for a job before them in their lane,
+    /// or for the end of the grace period of another worker's expired lock.
+    Waits,
+}
+
+/// Reads which work is left in queues, and the numbers of jobs that they hold. Paused queues, scheduled jobs, jobs with
+/// dependencies, jobs of other workers, and jobs that wait behind one of these are not work that is left.
+fn read_remaining_work(
+    core: &mut Core,
+    now: Moment,
+    queues: &[Name],
+) -> Result<(RemainingWork, Vec<JobsLeftInQueue>), Error> {
+    let mut rest = RemainingWork::Nothing;
+    let queues = queues::read_queues(core, now, queues)?;
+    let mut left = Vec::new();
+    let mut stalls = false;
+    for queue in &queues {
+        let locks = match queue.running + queue.stalled {
+            0 => LocksOfOtherWorkers::default(),
+            _ => read_other_locks(core, now, &queue.name)?,
+        };
+        stalls |= locks.stalled > 0 && !queue.paused;
+        left.extend(JobsLeftInQueue::from_counts(queue, locks));
+    }
+    if stalls {
+        return Ok((RemainingWork::Waits, left));
+    }
+    let queues: Vec<Queue> = queues.into_iter().filter(|queue| !queue.paused).collect();
+    let names: BTreeSet<&Name> = queues.iter().map(|queue| &queue.name).collect();
+    for queue in &queues {
+        let waits = queue.throttled > 0 && can_throttled_job_run_later(core, now, &queue.name)?
+            || queue.depends > 0 && can_lane_blocked_job_run_later(core, now, &queue.name, &names)?;
+        if waits {
+            return Ok((RemainingWork::Waits, left));
+        }
+        if queue.waiting + queue.stalled > 0 {
+            rest = RemainingWork::Ready;
+        }
+    }
+    Ok((rest, left))
+}
+
+fn read_other_locks(
+    core: &mut Core,
+    now: Moment,
+    queue: &Name,
+) -> Result<LocksOfOtherWorkers, Error> {
+    let mut locks = LocksOfOtherWorkers::default();
+    let mut held = IndexReader::forward(Index::Locks(queue.clone()), JOBS_PER_READ);
+    while let Some(jids) = held.next_members(core, now)? {
+        let jobs = core.jobs_with_fields(now, "jid,shown,grace,lock", &jids)?;
+        for job in jobs.iter().flatten() {
+            if !job.in_grace && job.state != Some(State::Stalled) {
+                locks.valid += 1;
+                continue;
+            }
+            locks.stalled += 1;
+            if let Some(expires) = job.expires {
+                locks.grace_left = locks.grace_left.max(expires.since(now));
+            }
+        }
+    }
+    Ok(locks)
+}
+
+/// Whether a job of the queue that a throttle holds can run later: none of its throttles has a maximum below 0. Also
+/// true if no throttle holds a job of the queue any more.
+fn can_throttled_job_run_later(core: &mut Core, now: Moment, queue: &Name) -> Result<bool, Error> {
+    let mut maxima: BTreeMap<Name, i64> = BTreeMap::new();
+    let mut held = IndexReader::forward(Index::Throttled(queue.clone()), JOBS_PER_READ);
+    let mut was_released = true;
+    while let Some(jids) = held.next_members(core, now)? {
+        was_released &= jids.is_empty();
+        let jobs = core.jobs_with_fields(now, "jid,throttles", &jids)?;
+        let ids: BTreeSet<&Name> = jobs
+            .iter()
+            .flatten()
+            .flat_map(|job| &job.throttles)
+            .collect();
+        let new = ids.into_iter().filter(|id| !maxima.contains_key(*id));
+        let new: Vec<Name> = new.cloned().collect();
+        let found = core.throttle_maxima(now, &new)?;
+        maxima.extend(new.into_iter().zip(found));
+        let lets_run = |id: &Name| maxima.get(id).is_none_or(|maximum| *maximum >= 0);
+        let mut jobs = jobs.iter().flatten();
+        if jobs.any(|job| job.throttles.iter().all(lets_run)) {
+            return Ok(true);
+        }
+    }
+    Ok(was_released)
+}
+
+/// Whether a job of the queue that waits in a lane can run later: a job of the lane runs, or is ready in one of the
+/// worker's `queues`. Also true if no job of the queue has dependencies any more.
+fn can_lane_blocked_job_run_later(
+    core: &mut Core,
+    now: Moment,
+    queue: &Name,
+    queues: &BTreeSet<&Name>,
+) -> Result<bool, Error> {
+    let mut seen: BTreeSet<Name> = BTreeSet::new();
+    let mut blocked = IndexReader::forward(Index::Depends(queue.clone()), JOBS_PER_READ);
+    let mut was_released = true;
+    while let Some(jids) = blocked.next_members(core, now)? {
+        was_released &= jids.is_empty();
+        let jobs = core.jobs_with_fields(now, "jid,key", &jids)?;
+        let keys = jobs.into_iter().flatten().filter_map(|job| job.key);
+        let lanes: Vec<Name> = keys.filter(|key| seen.insert(key.clone())).collect();
+        let lanes = core.jobs_of_lanes(now, &lanes)?;
+        let mut jobs = lanes.iter().flatten();
+        let runs = |job: &Neighbor| match job.state {
+            Some(State::Running | State::Stalled) => true,
+            Some(State::Waiting) => job.queue.as_ref().is_some_and(|name| queues.contains(name)),
+            _ => false,
+        };
+        if jobs.any(runs) {
+            return Ok(true);
+        }
+    }
+    Ok(was_released)
 }

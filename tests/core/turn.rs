@@ -6,7 +6,7 @@ use std::time::Duration;
 use qless::internals::ending::{
     EndingAction, EndingOutcome, EndingRequest, FailureReason, LockExtensionOutcome, NextQueue,
 };
-use qless::internals::popped_job::PoppedJob;
+use qless::internals::work::PoppedJob;
 use qless::internals::{
     CallTracer, Clock, ConnectionSettings, Core as Typed, Error, Moment, Name, ServerTarget,
 };
@@ -252,7 +252,9 @@ fn each_ending_has_its_outcome() {
         ending("nope", "a", fail()),
     ];
     let ends: Vec<EndingRequest> = six_endings().into_iter().chain(more).collect();
-    let outcomes = worker.finish_jobs(at(10), &name("w"), &ends).unwrap();
+    let outcomes = worker
+        .finish_jobs(at(10), &name("w"), &ends, false)
+        .unwrap();
     assert_eq!(outcomes[..6], six_outcomes());
     let why = "Expected object key string but found T_END at character 2";
     let refused = [
@@ -271,7 +273,7 @@ fn endings_whose_reply_is_lost_are_settled() {
     for place in [Cut::Before(2), Cut::After(2)] {
         core.flush();
         pop_six(&mut core);
-        let outcomes = cut(&core, place).finish_jobs(at(10), &name("w"), &six_endings());
+        let outcomes = cut(&core, place).finish_jobs(at(10), &name("w"), &six_endings(), false);
         assert_eq!(outcomes.unwrap(), six_outcomes());
         assert_eq!(core.history("a1").len(), 3, "once");
         assert_eq!(core.field("a4", "remaining").unwrap(), "4", "once");
@@ -301,11 +303,13 @@ fn what_others_do_before_the_repeat_does_not_hide_an_ending() {
             .unwrap();
         assert_eq!(jids(&turn.jobs), ["a2", "a4"]);
         other
-            .finish_jobs(at(10), &w, &[ending("a2", "b", fail())])
+            .finish_jobs(at(10), &w, &[ending("a2", "b", fail())], false)
             .unwrap();
     });
     let mut worker = typed(&format!("redis://127.0.0.1:{port}"));
-    let outcomes = worker.finish_jobs(at(10), &name("w"), &ends).unwrap();
+    let outcomes = worker
+        .finish_jobs(at(10), &name("w"), &ends, false)
+        .unwrap();
     assert_eq!(
         outcomes,
         [
@@ -332,7 +336,7 @@ fn a_lock_that_was_lost_before_the_ending_is_not_settled_as_done() {
         ending("a4", "a", complete()),
     ];
     let outcomes = cut(&core, Cut::Before(2))
-        .finish_jobs(at(10), &name("w"), &ends)
+        .finish_jobs(at(10), &name("w"), &ends, false)
         .unwrap();
     assert_eq!(
         outcomes,
@@ -367,9 +371,7 @@ fn a_lost_turn_is_unknown_and_its_jobs_are_taken_over() {
     )));
     assert_eq!(core.state("a4"), "waiting", "the turn is not repeated");
     assert_eq!(
-        worker
-            .finish_jobs_after_lost_reply(at(10), &w, &ends)
-            .unwrap(),
+        worker.finish_jobs(at(10), &w, &ends, true).unwrap(),
         [done("complete"), retried("scheduled", 4)]
     );
     let known = |jid: &Name| jid.as_bytes() == b"a1";
@@ -404,9 +406,7 @@ fn a_turn_that_never_arrived_is_unknown_too() {
         &ends
     )));
     assert_eq!(
-        worker
-            .finish_jobs_after_lost_reply(at(10), &w, &ends)
-            .unwrap(),
+        worker.finish_jobs(at(10), &w, &ends, true).unwrap(),
         [done("complete")]
     );
     assert!(
@@ -502,7 +502,7 @@ fn more_jobs_than_one_call_takes_are_split() {
         .finish_and_pop(at(12), &w, 5, &queues(&[("a", 5)]), &ends[..600])
         .unwrap();
     assert_eq!(turn.endings, vec![done("complete"); 600]);
-    let ended = worker.finish_jobs(at(12), &w, &ends[600..]).unwrap();
+    let ended = worker.finish_jobs(at(12), &w, &ends[600..], false).unwrap();
     assert_eq!(ended, vec![done("complete"); 601]);
     assert_eq!(core.redis("ZCARD ql:completed"), Reply::Int(1201));
 }
@@ -551,7 +551,7 @@ fn names_and_data_that_are_not_utf8_stay_exact() {
         exit: None,
     };
     assert_eq!(
-        worker.finish_jobs(at(11), &w, &[end]).unwrap(),
+        worker.finish_jobs(at(11), &w, &[end], false).unwrap(),
         [done("failed")]
     );
 }

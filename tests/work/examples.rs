@@ -6,9 +6,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
-use qless::internals::popped_job::PoppedJob;
+use qless::internals::launcher;
 use qless::internals::process::answer::Answer;
-use qless::internals::process::job_input;
+use qless::internals::work::PoppedJob;
 use qless::internals::{Name, WORK};
 use serde_json::Value;
 
@@ -279,7 +279,7 @@ fn the_documented_line_of_a_job_is_the_one_that_programs_get() {
         ..PoppedJob::default()
     };
     let mut line = Vec::new();
-    job_input::append_job_line(&job, &mut line).unwrap();
+    launcher::append_job_line(&job, &mut line).unwrap();
     let line = String::from_utf8(line).unwrap();
     let shown = documented().find(|line| line.contains("\"attempt\""));
     assert_eq!(shown.unwrap(), line.trim_end());
@@ -291,7 +291,7 @@ fn the_documented_answers_are_answers() {
         documented().filter(|line| line.contains("\"result\"") || line.contains("\"progress\""));
     let mut count = 0;
     for line in answers {
-        let answer = Answer::parse_line(line.as_bytes(), Duration::ZERO);
+        let answer = Answer::parse_line(line.as_bytes(), true, Duration::ZERO);
         answer.content.unwrap();
         count += 1;
     }

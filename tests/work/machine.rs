@@ -5,14 +5,13 @@ use expect_test::expect;
 use qless::internals::ending::{EndingAction, EndingOutcome, LockExtensionOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
-    Action, EndedProcess, Event, FinishAndPopRequest, Report, ServerRequest, StartFailure,
-    StartupFacts,
+    Action, Event, FinishAndPopRequest, Report, ServerRequest, StartupFacts,
 };
-use qless::internals::machine::rotation::{QueueOrder, QueueRotation};
 use qless::internals::options::WorkOptions;
-use qless::internals::popped_job::PoppedJob;
 use qless::internals::process::answer::{Answer, AnswerContent};
-use qless::internals::retry_cause::ProcessExit;
+use qless::internals::process::{EndedProcess, StartFailure};
+use qless::internals::queues::{QueueOrder, QueueRotation};
+use qless::internals::work::{PoppedJob, ProcessExit};
 use qless::internals::{Error, FinishAndPopReply, Kind, Name, ReadyQueues};
 use rustix::process::Signal;
 

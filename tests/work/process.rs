@@ -14,13 +14,12 @@ use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use qless::internals::Name;
-use qless::internals::machine::event::{EndedProcess, StartFailure};
-use qless::internals::popped_job::PoppedJob;
-use qless::internals::process::job_input::{self, ArgTemplate};
+use qless::internals::launcher::{self, ArgTemplate};
 use qless::internals::process::{
-    Launch, OutputStream, ProcessEvent, Processes, ProgramDirectory, StdoutMode, Waker,
+    EndedProcess, Launch, OutputStream, ProcessEvent, Processes, ProgramDirectory, StartFailure,
+    StdoutMode, Waker,
 };
-use qless::internals::retry_cause::ProcessExit;
+use qless::internals::work::{PoppedJob, ProcessExit};
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, getpid, getrlimit, kill_process, setrlimit, test_kill_process,
@@ -993,7 +992,7 @@ fn names_and_data_that_are_not_utf8_are_arguments_byte_for_byte() {
 #[test]
 fn a_program_knows_its_job_by_variables() {
     let left = run_to_end(Launch {
-        variables: job_input::job_variables(&job(), &Name::from("web-1")).unwrap(),
+        variables: launcher::job_variables(&job(), &Name::from("web-1")).unwrap(),
         ..sh(
             "for name in JID QUEUE KLASS TAGS PRIORITY RETRIES_LEFT ATTEMPT WORKER RESULT_FD; \
               do eval \"echo $name = \\$QLESS_$name\"; done; echo \"$QLESS_TAGS\"",
@@ -1018,14 +1017,14 @@ fn a_program_knows_its_job_by_variables() {
 fn a_variable_that_holds_nul_is_the_fault_of_the_job() {
     let mut job = job();
     job.tags.push(Name::from("a\0b"));
-    let fault = job_input::job_variables(&job, &Name::from("w")).unwrap_err();
+    let fault = launcher::job_variables(&job, &Name::from("w")).unwrap_err();
     let message = "`QLESS_TAGS` cannot be set: its value holds NUL".to_owned();
     assert_eq!(fault, StartFailure::Job(message));
 }
 
 fn line_of(job: &PoppedJob) -> String {
     let mut line = Vec::new();
-    job_input::append_job_line(job, &mut line).unwrap();
+    launcher::append_job_line(job, &mut line).unwrap();
     String::from_utf8(line).unwrap()
 }
 

@@ -8,15 +8,12 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use qless::internals::ending::{EndingAction, EndingOutcome, EndingRequest, LockExtensionOutcome};
 use qless::internals::machine::Machine;
-use qless::internals::machine::event::{
-    Action, EndedProcess, Event, FinishAndPopRequest, Report, ServerRequest, StartFailure,
-};
-use qless::internals::machine::rotation::{QueueOrder, QueueRotation};
+use qless::internals::machine::event::{Action, Event, FinishAndPopRequest, Report, ServerRequest};
 use qless::internals::options::DispatchMode;
-use qless::internals::popped_job::PoppedJob;
 use qless::internals::process::answer::{Answer, AnswerContent};
-use qless::internals::retry_cause::ProcessExit;
-use qless::internals::work_event::WorkEventKind;
+use qless::internals::process::{EndedProcess, StartFailure};
+use qless::internals::queues::{QueueOrder, QueueRotation};
+use qless::internals::work::{PoppedJob, ProcessExit, WorkEventKind};
 use qless::internals::{Error, FinishAndPopReply, Kind, Name, ReadyQueues};
 use rustix::process::Signal;
 

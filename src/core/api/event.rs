@@ -73,38 +73,15 @@ impl EventStream {
             }
         }))
     }
-}
 
-/// A subscription to jobs that are put.
-#[derive(Debug)]
-pub(crate) struct PutNotices(ReconnectingSubscription);
-
-/// A job that was put.
-#[derive(Debug, PartialEq)]
-pub(crate) enum PutOrSubscriptionStart {
-    /// The subscription begins, or begins again. Notices may have been missed.
-    Subscribed,
-    /// Into this queue.
-    Put(Name),
-}
-
-impl Core {
-    /// Subscribes to jobs that are put into any queue.
-    pub(crate) fn subscribe_to_puts(&self) -> Result<PutNotices, Error> {
-        let channel = Keys::new(self.prefix()).channel_name(keys::ON_LOG);
-        self.subscribe(vec![channel]).map(PutNotices)
-    }
-}
-
-impl PutNotices {
-    /// The next notice; `None` if no job is put by `until`, or if the subscription has failed.
-    pub(crate) fn next_notice(&self, until: Instant) -> Option<PutOrSubscriptionStart> {
+    /// The queue of the next job that is put, in a stream of [`EventChannel::Log`]. `Some(None)` if the server
+    /// publishes events from now on, since jobs may have been put before; `None` if nothing comes by `until`, or if the
+    /// stream has failed.
+    pub(crate) fn next_put_queue(&self, until: Instant) -> Option<Option<Name>> {
         loop {
-            match self.0.next_notice(until)?.ok()? {
+            match self.subscription.next_notice(until)?.ok()? {
                 SubscriptionNotice::Lost(_) => {}
-                SubscriptionNotice::Subscribed(_) => {
-                    return Some(PutOrSubscriptionStart::Subscribed);
-                }
+                SubscriptionNotice::Subscribed(_) => return Some(None),
                 SubscriptionNotice::Message(PublishedMessage { text, .. }) => {
                     // Most messages are about other events. To save time, search the text first and decode it only if
                     // it may be a put.
@@ -112,7 +89,7 @@ impl PutNotices {
                     if text.windows(event.len()).any(|part| part == event)
                         && let Some(queue) = event_text_field(&text, "queue")
                     {
-                        return Some(PutOrSubscriptionStart::Put(queue));
+                        return Some(Some(queue));
                     }
                 }
             }

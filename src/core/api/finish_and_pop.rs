@@ -1,22 +1,27 @@
-//! The finish-and-pop call of a worker: it ends the jobs that are done and pops further ones.
+//! The calls of `qless work`: one ends the jobs that are done and pops further ones, the others extend and release
+//! locks. After a lost reply, the history of the jobs shows which endings the core applied.
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
-
+use super::guard::{GuardReply, JOBS_PER_READ};
 use super::index::Index;
-use super::worker_calls::next_queue_args;
+use super::job::JobFields;
+use super::reconcile::whole_second;
 use crate::clock::duration::decimal_seconds_text;
 use crate::clock::moment::Moment;
 use crate::core::call::reply::{self, Bytes};
 use crate::core::call::{Call, Core, Value, calls};
 use crate::error::{Cause, Error, Kind};
 use crate::json::Number;
+use crate::json::quote::quote_array;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
-use crate::model::ending::{EndingAction, EndingOutcome, EndingRequest, LockExtensionOutcome};
-use crate::model::job::{Job, MergePayload};
-use crate::model::popped_job::PoppedJob;
+use crate::model::ending::{
+    EndingAction, EndingOutcome, EndingRequest, LockExtensionOutcome, NextQueue,
+};
+use crate::model::job::{Job, MergePayload, State};
+use crate::model::job_snapshot::{FieldInterner, JobSnapshot};
 use crate::model::queue::JobsLeftInQueue;
+use crate::model::work::PoppedJob;
 use crate::name::{Name, lossless_text};
 
 /// The reply to a finish-and-pop call.
@@ -45,30 +50,9 @@ pub struct FinishAndPopReply {
 const TOO_LONG: &str = "it is longer than the server reads (`proto-max-bulk-len`)";
 
 impl Core {
-    /// Ends jobs of a worker, in order: completes, retries or fails each. After a lost reply, the history of the jobs
-    /// shows which endings the core applied: their outcome is `Done`.
+    /// Ends jobs of a worker, in order: completes, retries or fails each. `may_have_ended`: an earlier call with the
+    /// same `now`, whose reply was lost, may have ended the jobs.
     pub fn finish_jobs(
-        &mut self,
-        now: Moment,
-        worker: &Name,
-        jobs: &[EndingRequest],
-    ) -> Result<Vec<EndingOutcome>, Error> {
-        self.send_endings(now, worker, jobs, false)
-    }
-
-    /// Ends jobs of a worker that an earlier call with the same `now` may have ended, as a finish-and-pop call whose
-    /// reply was lost.
-    pub fn finish_jobs_after_lost_reply(
-        &mut self,
-        now: Moment,
-        worker: &Name,
-        jobs: &[EndingRequest],
-    ) -> Result<Vec<EndingOutcome>, Error> {
-        self.send_endings(now, worker, jobs, true)
-    }
-
-    /// Sends endings in slices. `may_have_ended`: an earlier call, whose reply was lost, may have ended the jobs.
-    fn send_endings(
         &mut self,
         now: Moment,
         worker: &Name,
@@ -101,7 +85,7 @@ impl Core {
                         none_applied = false;
                         for job in jobs {
                             let one = std::slice::from_ref(job);
-                            let ended = self.send_endings(now, worker, one, may_have_ended);
+                            let ended = self.finish_jobs(now, worker, one, may_have_ended);
                             outcomes.append(&mut ended.map_err(outcome_unknown_error)?);
                         }
                     }
@@ -115,9 +99,47 @@ impl Core {
         Ok(outcomes)
     }
 
+    /// Corrects the outcomes of jobs that the worker no longer held at the last attempt: an earlier attempt may have
+    /// ended them. The history of each job shows whether it did.
+    fn reconcile_endings(
+        &mut self,
+        now: Moment,
+        worker: &Name,
+        jobs: &[EndingRequest],
+        outcomes: &mut [EndingOutcome],
+    ) {
+        let mut open = Vec::new();
+        for (job, outcome) in jobs.iter().zip(outcomes) {
+            match outcome {
+                // A job that is missing may have completed and been deleted since: its outcome is unknown.
+                EndingOutcome::Gone => *outcome = EndingOutcome::Unknown,
+                EndingOutcome::NotHolder { .. } => open.push((job, outcome)),
+                _ => {}
+            }
+        }
+        for open in open.chunks_mut(JOBS_PER_READ) {
+            let jids: Vec<&Name> = open.iter().map(|(job, _)| &job.jid).collect();
+            let read = self.read_jobs_in_one_call(now, "state,remaining,history", &jids);
+            let mut read = read.unwrap_or_default().into_iter();
+            for (job, outcome) in open {
+                **outcome = match read.next().flatten() {
+                    Some(present) => {
+                        let second = whole_second(now);
+                        match outcome_if_applied(&present, second, worker, &job.action) {
+                            Some(done) => done,
+                            None => continue,
+                        }
+                    }
+                    None => EndingOutcome::Unknown,
+                };
+            }
+        }
+    }
+
     /// Ends jobs of a worker, then pops further ones for it: from each queue, in order, up to its count, and up to
-    /// `total` in all. After a lost reply, the error has the kind `OutcomeUnknown`. Then `finish_jobs_after_lost_reply`,
-    /// with this `now`, returns the outcomes of the endings, and `recover_jobs_of_lost_pop` finds the popped jobs.
+    /// `total` in all. After a lost reply, the error has the kind `OutcomeUnknown`. Then `finish_jobs`, with this
+    /// `now` and `may_have_ended`, returns the outcomes of the endings, and `recover_jobs_of_lost_pop` finds the popped
+    /// jobs.
     pub fn finish_and_pop(
         &mut self,
         now: Moment,
@@ -130,7 +152,7 @@ impl Core {
         let (first, last) = jobs.split_at(first);
         let mut done = FinishAndPopReply::default();
         if !first.is_empty() {
-            done.endings = self.finish_jobs(now, worker, first)?;
+            done.endings = self.finish_jobs(now, worker, first, false)?;
         }
         let mut call = Call::new(calls::GUARD_TURN)
             .arg(worker)
@@ -145,7 +167,7 @@ impl Core {
         {
             // Send the endings without the pops, since `finish_jobs` finds the ending that is too long. Then pop.
             Err(error) if error.cause() == Some(&Cause::ArgumentTooLong) && !last.is_empty() => {
-                let ended = self.finish_jobs(now, worker, last);
+                let ended = self.finish_jobs(now, worker, last, false);
                 done.endings
                     .append(&mut ended.map_err(outcome_unknown_error)?);
                 let pops = self.finish_and_pop(now, worker, total, queues, &[]);
@@ -203,17 +225,13 @@ impl Core {
         };
         let calls: Vec<Call> = jids.chunks(MAX_JOBS_PER_CALL).map(extend).collect();
         let mut outcomes = Vec::with_capacity(jids.len());
-        for locks in self.call_all::<Vec<ExtendReply>>(now, &calls) {
+        for locks in self.call_all::<Vec<LockExtensionOutcome>>(now, &calls) {
             for lock in locks? {
-                outcomes.push(match lock {
-                    ExtendReply::Done(expires) => LockExtensionOutcome::Extended(expires),
-                    ExtendReply::Gone => LockExtensionOutcome::Gone,
-                    ExtendReply::NotHolder => LockExtensionOutcome::Lost,
-                    ExtendReply::Invalid(why) => {
-                        let message = format!("cannot extend a lock: {why}");
-                        return Err(Error::new(Kind::Error, message));
-                    }
-                });
+                if let LockExtensionOutcome::Invalid(why) = lock {
+                    let message = format!("cannot extend a lock: {why}");
+                    return Err(Error::new(Kind::Error, message));
+                }
+                outcomes.push(lock);
             }
         }
         if outcomes.len() == jids.len() {
@@ -222,6 +240,36 @@ impl Core {
             let call = calls::GUARD_HEARTBEAT.name;
             Err(reply::unexpected_reply(call, "not one outcome per lock"))
         }
+    }
+
+    /// Releases the locks on jobs that a worker holds, without using a retry. Returns the jobs that it still held.
+    pub(crate) fn release_jobs(
+        &mut self,
+        now: Moment,
+        worker: &Name,
+        jids: &[Name],
+        note: &[u8],
+    ) -> Result<Vec<Name>, Error> {
+        let mut released = Vec::new();
+        let mut interner = FieldInterner::default();
+        let found = self.jobs(now, JobFields::Snapshot, jids)?;
+        let held = found.into_iter().flatten().filter(|job| {
+            let is_running = matches!(job.state, Some(State::Running | State::Stalled));
+            is_running && job.worker.as_ref() == Some(worker)
+        });
+        let jobs: Vec<JobSnapshot> = held
+            .map(|job| JobSnapshot::from_job(job, &mut interner))
+            .collect();
+        for (job, reply) in jobs.iter().zip(self.revoke_locks(now, note, &jobs)) {
+            // A refusal means that the job has changed: the worker no longer holds it.
+            match reply {
+                Ok(GuardReply::Done(())) => released.push(job.jid.clone()),
+                Ok(GuardReply::Refused(_)) => {}
+                Err(error) if error.cause().is_some() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(released)
     }
 
     /// The jobs that the worker holds without knowing of them, because the reply to their pop was lost. Extends their
@@ -243,20 +291,10 @@ impl Core {
             .filter(|(_, lock)| matches!(lock, LockExtensionOutcome::Extended(_)))
             .map(|(jid, _)| jid)
             .collect();
-        self.jobs_still_held(now, worker, &held)
-    }
-
-    /// Reads these jobs, and keeps only the ones that the worker still holds.
-    fn jobs_still_held(
-        &mut self,
-        now: Moment,
-        worker: &Name,
-        jids: &[Name],
-    ) -> Result<Vec<PoppedJob>, Error> {
         let fields = "jid,state,shown,worker,klass,queue,data,tags,priority,retries,remaining,expires,\
                       spawned_from_jid,dependencies,key,fence,payloads";
         let jobs = self
-            .jobs_with_fields(now, fields, jids)?
+            .jobs_with_fields(now, fields, &held)?
             .into_iter()
             .flatten();
         let held = jobs.filter(|job| job.worker.as_ref() == Some(worker));
@@ -301,6 +339,20 @@ fn add_ending_args(mut call: Call, jobs: &[EndingRequest]) -> Call {
     call
 }
 
+/// The arguments of `complete` by which a job goes on to its next queue.
+pub(super) fn next_queue_args(next: &NextQueue) -> Vec<Vec<u8>> {
+    let delay = decimal_seconds_text(next.delay);
+    let depends = quote_array(next.depends.iter().map(Name::as_bytes));
+    let options: [(&str, &[u8]); 3] = [
+        ("next", next.queue.as_bytes()),
+        ("delay", delay.as_bytes()),
+        ("depends", &depends),
+    ];
+    let options = options.into_iter().chain(next.coordination.option_pairs());
+    let words = options.flat_map(|(name, value)| [name.as_bytes().to_vec(), value.to_vec()]);
+    words.collect()
+}
+
 /// Refuses a reply without one outcome per job. For a retry, the core replies with the number of remaining retries in
 /// place of the state: derives the new state from it.
 fn require_outcomes_and_fill_retries(
@@ -328,16 +380,56 @@ fn require_outcomes_and_fill_retries(
     Ok(outcomes)
 }
 
-/// The core's reply to the request to extend one lock.
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum ExtendReply {
-    /// When the lock expires now.
-    Done(f64),
-    Gone,
-    NotHolder,
-    /// The core refused to extend the lock, with this message.
-    Invalid(String),
+/// The outcome of an ending, if the history of the job shows that the core applied it at this second. Otherwise `None`:
+/// the worker had lost the lock before.
+fn outcome_if_applied(
+    job: &Job,
+    second: i64,
+    worker: &Name,
+    action: &EndingAction,
+) -> Option<EndingOutcome> {
+    let done = |state: &str, remaining| EndingOutcome::Done {
+        state: state.into(),
+        remaining,
+    };
+    let wrote = |what| has_history_entry(job, second, worker, what);
+    match action {
+        EndingAction::Complete { next: None, .. } => wrote("done").then(|| done("complete", None)),
+        // Report the current state: other workers may have changed it since, and the state right after the ending is
+        // unknown.
+        EndingAction::Complete { next: Some(_), .. } => {
+            let state = job.state_stored.clone().unwrap_or_default();
+            let remaining = None;
+            wrote("done").then_some(EndingOutcome::Done { state, remaining })
+        }
+        EndingAction::Fail { .. } => wrote("failed").then(|| done("failed", None)),
+        EndingAction::Retry { .. } if wrote("failed") => Some(done("failed", Some(-1))),
+        EndingAction::Retry { delay, .. } => {
+            let state = if delay.is_zero() {
+                "waiting"
+            } else {
+                "scheduled"
+            };
+            let remaining = job.remaining.map_or(0, Number::floor);
+            wrote("retried").then(|| done(state, Some(remaining)))
+        }
+    }
+}
+
+/// Whether the history has an entry of this name and this second that was written while the worker held the job.
+fn has_history_entry(job: &Job, second: i64, worker: &Name, entry_name: &str) -> bool {
+    // The core may have trimmed the entry of the worker's pop: the worker counts as the holder until the entry of
+    // another pop.
+    let mut is_holder = true;
+    job.history.iter().flatten().any(|entry| {
+        let entry_worker = entry.note_text("worker");
+        if entry.what.as_bytes() == b"popped" {
+            is_holder = entry_worker.as_ref() == Some(worker);
+        }
+        let is_writer = entry_worker.is_none_or(|writer| writer == *worker);
+        let is_then = entry.when.map(whole_second) == Some(second);
+        is_holder && is_then && entry.what.as_bytes() == entry_name.as_bytes() && is_writer
+    })
 }
 
 /// Reads the JSON text of popped jobs, a part of the reply to `call`, which errors name. Skips the history of the jobs.

@@ -16,7 +16,6 @@ use crate::json::{Json, Number, field_value};
 use crate::model::job::{
     DependenciesAndDependents, Failure, HistoryEntry, Job, MergePayload, Neighbor, State,
 };
-use crate::model::job_snapshot::{FieldInterner, JobSnapshot};
 use crate::name::Name;
 
 /// A choice of the fields of a job to read, with the names of these fields in the call of the core.

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use super::finish_and_pop::next_queue_args;
 use super::guard::GuardReply;
-use super::job::JobFields;
 use super::job_calls::PerJob;
 use crate::clock::duration::decimal_seconds_text;
 use crate::clock::moment::Moment;
@@ -12,8 +12,7 @@ use crate::core::call::reply::Bytes;
 use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::json::Number;
-use crate::json::quote::quote_array;
-use crate::model::bulk::{FieldInterner, JobSnapshot};
+use crate::model::bulk::JobSnapshot;
 use crate::model::ending::{FailureReason, NextQueue};
 use crate::model::job::{Job, State};
 use crate::name::Name;
@@ -157,51 +156,5 @@ impl Core {
     ) -> Result<i64, Error> {
         let call = Call::new(calls::UNFAIL).arg(queue).arg(group);
         self.call(now, call.arg(count.to_string()))
-    }
-}
-
-/// The arguments of `complete` by which a job goes on to its next queue.
-pub(super) fn next_queue_args(next: &NextQueue) -> Vec<Vec<u8>> {
-    let delay = decimal_seconds_text(next.delay);
-    let depends = quote_array(next.depends.iter().map(Name::as_bytes));
-    let options: [(&str, &[u8]); 3] = [
-        ("next", next.queue.as_bytes()),
-        ("delay", delay.as_bytes()),
-        ("depends", &depends),
-    ];
-    let options = options.into_iter().chain(next.coordination.option_pairs());
-    let words = options.flat_map(|(name, value)| [name.as_bytes().to_vec(), value.to_vec()]);
-    words.collect()
-}
-
-impl Core {
-    /// Releases the locks on jobs that a worker holds, without using a retry. Returns the jobs that it still held.
-    pub(crate) fn release_jobs(
-        &mut self,
-        now: Moment,
-        worker: &Name,
-        jids: &[Name],
-        note: &[u8],
-    ) -> Result<Vec<Name>, Error> {
-        let mut released = Vec::new();
-        let mut interner = FieldInterner::default();
-        let found = self.jobs(now, JobFields::Snapshot, jids)?;
-        let held = found.into_iter().flatten().filter(|job| {
-            let is_running = matches!(job.state, Some(State::Running | State::Stalled));
-            is_running && job.worker.as_ref() == Some(worker)
-        });
-        let jobs: Vec<JobSnapshot> = held
-            .map(|job| JobSnapshot::from_job(job, &mut interner))
-            .collect();
-        for (job, reply) in jobs.iter().zip(self.revoke_locks(now, note, &jobs)) {
-            // A refusal means that the job has changed: the worker no longer holds it.
-            match reply {
-                Ok(GuardReply::Done(())) => released.push(job.jid.clone()),
-                Ok(GuardReply::Refused(_)) => {}
-                Err(error) if error.cause().is_some() => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(released)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::event::{Action, EndedProcess, Report, ServerRequest};
+use super::event::{Action, Report, ServerRequest};
 use super::held::JobPhase;
 use super::processes::{Slot, SlotProcess};
 use super::{Machine, WorkStage};
@@ -10,11 +10,11 @@ use crate::model::ending::{
     EndingAction, EndingOutcome, EndingRequest, FailureReason, NextQueue, exhausted_retries_group,
 };
 use crate::model::queue::RoundedSeconds;
-use crate::model::retry_cause::{ProcessExit, RetryCause};
-use crate::model::work_event::WorkEventKind;
+use crate::model::work::{ProcessExit, RetryCause, WorkEventKind};
 use crate::name::Name;
 use crate::text::{Sanitized, format_duration};
 use crate::work::options::DispatchMode;
+use crate::work::process::EndedProcess;
 use crate::work::process::answer::{Answer, AnswerContent};
 
 /// The longest time that the ending of a job waits for other endings to share its call, in seconds.
@@ -128,7 +128,7 @@ impl Machine {
 
     /// Adds progress to the history of a job, at most once in [`PROGRESS`] seconds.
     fn log_progress_to_history_if_due(&mut self, now: f64, jid: &Name, text: Name) {
-        let Some(job) = self.held.get_mut(jid) else {
+        let Some(job) = self.held.jobs.get_mut(jid) else {
             return;
         };
         if now < job.progress_at + PROGRESS {
@@ -136,8 +136,7 @@ impl Machine {
         }
         job.progress_at = now;
         let jid = jid.clone();
-        self.actions
-            .push(Action::Request(ServerRequest::Log { jid, text }));
+        self.add_request(ServerRequest::Log { jid, text });
     }
 
     /// Plans to stop a process that can no longer answer. In the [`MUTE_TIME`] until then, it may end by itself.
@@ -302,7 +301,7 @@ impl Machine {
         mut action: EndingAction,
         exit: Option<ProcessExit>,
     ) {
-        let Some(job) = self.held.get_mut(jid) else {
+        let Some(job) = self.held.jobs.get_mut(jid) else {
             return;
         };
         action.set_missing_retry_group(&job.queue);
@@ -408,7 +407,7 @@ impl Machine {
     /// Why a job that this worker held does not exist any more, as a text: it was cancelled, or it vanished. Counts the
     /// jobs that vanished.
     pub(super) fn explain_and_count_missing_job(&mut self, jid: &Name) -> &'static str {
-        let job = self.held.get(jid);
+        let job = self.held.jobs.get(jid);
         // The search after a lost reply also misses jobs that ended and were deleted later. They have not vanished.
         let is_sure = self.facts.hears_cancels && !self.is_recovering;
         if !is_sure || job.is_none_or(|job| job.was_noticed) {
@@ -416,11 +415,10 @@ impl Machine {
         }
         self.vanished += 1;
         if self.vanished == 1 {
-            self.add_report(Report::Warning(
-                "warning: a running job does not exist any more, and nobody cancelled it: \
-                 the data of the server was deleted or lost"
-                    .to_owned(),
-            ));
+            self.warn(
+                "a running job does not exist any more, and nobody cancelled it: \
+                 the data of the server was deleted or lost",
+            );
         }
         "it does not exist any more"
     }
@@ -433,7 +431,7 @@ impl Machine {
         result: WorkEventKind,
         detail: String,
     ) {
-        let Some(job) = self.held.remove(jid) else {
+        let Some(job) = self.held.jobs.remove(jid) else {
             return;
         };
         let (exit, ended_at) = match job.phase {
@@ -456,7 +454,7 @@ impl Machine {
     /// Gives up a job that this worker has lost: writes no result, and stops the process of the job, with SIGKILL at
     /// `kill_at` at the latest. A job whose ending was sent is kept until the reply.
     pub(super) fn give_up_lost_job(&mut self, now: f64, jid: &Name, kill_at: f64, why: &str) {
-        let Some(job) = self.held.get(jid) else {
+        let Some(job) = self.held.jobs.get(jid) else {
             return;
         };
         match job.phase {

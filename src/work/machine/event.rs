@@ -1,6 +1,5 @@
 //! The events and the actions of a worker.
 
-use std::fmt::Display;
 use std::sync::Arc;
 
 use rustix::process::Signal;
@@ -8,12 +7,11 @@ use rustix::process::Signal;
 use crate::core::api::finish_and_pop::FinishAndPopReply;
 use crate::error::{Error, Kind};
 use crate::model::ending::{EndingRequest, LockExtensionOutcome};
-use crate::model::popped_job::PoppedJob;
 use crate::model::queue::{JobsLeftInQueue, ReadyQueues};
-use crate::model::retry_cause::ProcessExit;
-use crate::model::work_event::WorkEvent;
+use crate::model::work::{PoppedJob, WorkEvent};
 use crate::name::Name;
 use crate::work::process::answer::Answer;
+use crate::work::process::{EndedProcess, StartFailure};
 
 /// What a worker has learned at its start, besides its options. Times are in seconds.
 #[derive(Clone, Debug)]
@@ -28,50 +26,6 @@ pub struct StartupFacts {
     /// A factor between 0.5 and 1 for the wait before a request is repeated, so that many workers do not repeat theirs
     /// at the same time.
     pub jitter: f64,
-}
-
-/// How a process ended, and what it left.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EndedProcess {
-    pub exit: ProcessExit,
-    /// The end of what the process wrote to stderr, sanitized and trimmed.
-    pub message: String,
-    /// The stdout of the process, if it was captured and is JSON: the new data of the job.
-    pub data: Option<Vec<u8>>,
-    /// Why the captured stdout cannot be the data of the job, as the end of a sentence about it.
-    pub unusable_output: Option<String>,
-    /// How many lines a persistent process had been sent that it did not read completely. 0 if this program has
-    /// closed its stdin.
-    pub unread_lines: usize,
-}
-
-/// Why a process could not be started, which shows whether the next starts will probably fail, too.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StartFailure {
-    /// The program does not exist or cannot be executed. Other jobs will fail to start, too.
-    Program(String),
-    /// The data of this job cannot be passed to the program.
-    Job(String),
-    /// The directory of the slot cannot be prepared. Other jobs of the slot will fail to start, too.
-    Directory(String),
-    /// The machine has no process, memory, descriptor or disk space left. A later start may succeed.
-    Busy(String),
-}
-
-impl StartFailure {
-    pub(in crate::work) fn exhausted_system(why: impl Display) -> StartFailure {
-        StartFailure::Busy(format!("cannot start a program: {why}"))
-    }
-
-    /// The sentence, without a full stop.
-    pub fn into_message(self) -> String {
-        match self {
-            StartFailure::Program(message)
-            | StartFailure::Job(message)
-            | StartFailure::Directory(message)
-            | StartFailure::Busy(message) => message,
-        }
-    }
 }
 
 /// An event for a worker.

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use super::{Machine, RequestKind, ServerLink};
 use crate::model::ending::EndingRequest;
-use crate::model::popped_job::PoppedJob;
-use crate::model::retry_cause::ProcessExit;
+use crate::model::work::{PoppedJob, ProcessExit};
 use crate::name::Name;
 
 /// A call that extends a lock also extends the locks that are due within this part of their interval.
@@ -57,7 +56,7 @@ pub(super) struct HeldJob {
 /// The jobs by jid.
 #[derive(Debug, Default)]
 pub(super) struct HeldJobs {
-    jobs: HashMap<Name, HeldJob>,
+    pub jobs: HashMap<Name, HeldJob>,
     /// No lock needs anything before this time.
     pub due: f64,
 }
@@ -68,34 +67,6 @@ impl HeldJobs {
             jobs: HashMap::new(),
             due: f64::INFINITY,
         }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.jobs.len()
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.jobs.is_empty()
-    }
-
-    pub(super) fn get(&self, jid: &Name) -> Option<&HeldJob> {
-        self.jobs.get(jid)
-    }
-
-    pub(super) fn get_mut(&mut self, jid: &Name) -> Option<&mut HeldJob> {
-        self.jobs.get_mut(jid)
-    }
-
-    pub(super) fn remove(&mut self, jid: &Name) -> Option<HeldJob> {
-        self.jobs.remove(jid)
-    }
-
-    pub(super) fn jids(&self) -> impl Iterator<Item = &Name> {
-        self.jobs.keys()
-    }
-
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&Name, &mut HeldJob)> {
-        self.jobs.iter_mut()
     }
 
     /// Adds a popped job, whose lock expires at `expires`. The lock is extended every `interval` seconds, or after a
@@ -210,7 +181,7 @@ impl Machine {
             return;
         }
         let mut over = Vec::new();
-        for (jid, job) in self.held.iter_mut() {
+        for (jid, job) in self.held.jobs.iter_mut() {
             if job.expires <= now {
                 over.push((jid.clone(), job.expires));
             }
@@ -223,7 +194,7 @@ impl Machine {
                 || self.releasing.iter().flatten().any(|one| *one == jid);
             if is_sent {
                 // A call about this job waits for its reply, which says what became of the job: keep it for a second.
-                if let Some(job) = self.held.get_mut(&jid) {
+                if let Some(job) = self.held.jobs.get_mut(&jid) {
                     job.expires = now + 1.0;
                 }
             } else {

@@ -6,25 +6,24 @@ pub mod event;
 mod held;
 mod processes;
 mod requests;
-pub mod rotation;
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use self::event::{
-    Action, Event, FinishAndPopRequest, Report, StartFailure, StartupFacts, WorkerReadiness,
+    Action, Event, FinishAndPopRequest, Report, ServerRequest, StartupFacts, WorkerReadiness,
     WorkerRunResult,
 };
 use self::held::{HeldJob, HeldJobs};
 use self::processes::{QuickDeathBackoff, Slot};
-use self::rotation::QueueRotation;
 use crate::clock::moment::Moment;
 use crate::model::ending::EndingRequest;
-use crate::model::popped_job::PoppedJob;
-use crate::model::work_event::{WorkEvent, WorkEventKind};
+use crate::model::work::{PoppedJob, WorkEvent, WorkEventKind};
 use crate::name::Name;
 use crate::text::{format_count, with_thousands_separators};
 use crate::work::options::{DispatchMode, WorkOptions};
+use crate::work::process::StartFailure;
+use crate::work::queues::QueueRotation;
 
 /// Maximum number of jobs that one call pops.
 const MAX_POPPED: u64 = 500;
@@ -321,7 +320,10 @@ impl Machine {
 
     /// Whether the lock of a held job is over.
     pub fn is_lock_expired(&self, now: f64, jid: &Name) -> bool {
-        self.held.get(jid).is_some_and(|job| job.expires <= now)
+        self.held
+            .jobs
+            .get(jid)
+            .is_some_and(|job| job.expires <= now)
     }
 
     /// When to call `decide_actions` next, if no event comes before.
@@ -397,7 +399,7 @@ impl Machine {
                     "process without a job".to_owned()
                 }
                 Slot::Busy(process) => {
-                    let job = |jid: &Name| match self.held.get(jid) {
+                    let job = |jid: &Name| match self.held.jobs.get(jid) {
                         Some(job) => format!(
                             "`{jid}` of queue `{}` for {:.1}s, lock expires in {:.1}s",
                             job.queue,
@@ -490,9 +492,16 @@ impl Machine {
         self.actions.push(Action::Report(report));
     }
 
+    fn add_request(&mut self, request: ServerRequest) {
+        self.actions.push(Action::Request(request));
+    }
+
+    fn warn(&mut self, text: &str) {
+        self.add_report(Report::Warning(format!("warning: {text}")));
+    }
+
     fn warn_about_slot(&mut self, slot: usize, text: &str) {
-        let line = format!("warning: slot {}: {text}", slot + 1);
-        self.add_report(Report::Warning(line));
+        self.warn(&format!("slot {}: {text}", slot + 1));
     }
 
     /// An event of a job that this worker holds, without what only an end has.
@@ -517,7 +526,7 @@ impl Machine {
     fn stop_popping_if_count_reached(&mut self) {
         if let Some(count) = self.options.count
             && self.popped >= count
-            && self.held.is_empty()
+            && self.held.jobs.is_empty()
         {
             self.stop_popping();
         }
@@ -552,7 +561,7 @@ impl Machine {
                     && now - since > PATIENCE
         );
         let has_more = is_busy
-            || !self.held.is_empty()
+            || !self.held.jobs.is_empty()
             || self.is_awaiting_reply()
             || has_requests && !is_gone
             || !self.endings.is_empty();
@@ -561,7 +570,7 @@ impl Machine {
         }
         self.is_finished = true;
         self.give_up_at = None;
-        let left = self.held.len() as u64;
+        let left = self.held.jobs.len() as u64;
         let result = match self.start_fault.take() {
             Some(fault) if left == 0 => fault,
             _ if self.stage == WorkStage::Stopping => WorkerRunResult::Stopped {

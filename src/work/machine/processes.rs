@@ -3,15 +3,14 @@
 
 use rustix::process::Signal;
 
-use super::event::{Action, EndedProcess, Report, StartFailure, WorkerRunResult};
+use super::event::{Action, Report, WorkerRunResult};
 use super::held::JobPhase;
 use super::{Machine, WorkStage};
-use crate::model::popped_job::PoppedJob;
-use crate::model::retry_cause::RetryCause;
-use crate::model::work_event::WorkEventKind;
+use crate::model::work::{PoppedJob, RetryCause, WorkEventKind};
 use crate::name::Name;
 use crate::text::{Sanitized, format_count, format_duration};
 use crate::work::options::DispatchMode;
+use crate::work::process::{EndedProcess, StartFailure};
 
 /// The work ends when this number of consecutive starts has failed because the program cannot be started.
 const MAX_START_FAILURES: u32 = 3;
@@ -304,13 +303,13 @@ impl Machine {
         if let Some(limit) = self.options.time_limit {
             self.limit_due = self.limit_due.min(now + limit.as_secs_f64());
         }
-        let Some(job) = self.held.get_mut(jid) else {
+        let Some(job) = self.held.jobs.get_mut(jid) else {
             return;
         };
         job.phase = JobPhase::Running(slot);
         job.begun = now;
         if !std::mem::replace(&mut job.is_start_reported, true)
-            && let Some(job) = self.held.get(jid)
+            && let Some(job) = self.held.jobs.get(jid)
         {
             let event = self.work_event(now, WorkEventKind::Started, jid.clone(), job);
             self.add_report(Report::Job(event));
@@ -356,7 +355,7 @@ impl Machine {
         let others = process.jobs.into_iter().filter(|jid| !is_kept(jid));
         self.release_queue.extend(others);
         for job in jobs.into_iter().rev() {
-            if let Some(held) = self.held.get_mut(&job.jid) {
+            if let Some(held) = self.held.jobs.get_mut(&job.jid) {
                 held.phase = JobPhase::Ready;
                 self.ready.push_front(job);
             }
@@ -445,7 +444,12 @@ impl Machine {
             }
             // The jobs are in the order in which the process got them: after the first job in time, none is overdue.
             for jid in &process.jobs {
-                let due = self.held.get(jid).map_or(f64::INFINITY, |job| job.begun) + limit;
+                let due = self
+                    .held
+                    .jobs
+                    .get(jid)
+                    .map_or(f64::INFINITY, |job| job.begun)
+                    + limit;
                 if now < due {
                     self.limit_due = self.limit_due.min(due);
                     break;

@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use super::event::{Action, FinishAndPopRequest, Report, ServerRequest, WorkerRunResult};
+use super::event::{FinishAndPopRequest, Report, ServerRequest, WorkerRunResult};
 use super::held::{JobPhase, blocks_extending};
 use super::{BACKOFF, DUE_WAIT, Machine, RequestKind, ServerLink, WorkStage};
 use crate::core::api::finish_and_pop::FinishAndPopReply;
 use crate::error::{Error, Kind};
 use crate::model::ending::{EndingRequest, LockExtensionOutcome};
-use crate::model::popped_job::PoppedJob;
 use crate::model::queue::ReadyQueues;
-use crate::model::work_event::WorkEventKind;
+use crate::model::work::{PoppedJob, WorkEventKind};
 use crate::name::Name;
 use crate::text::{Sanitized, format_duration};
 
@@ -39,8 +38,10 @@ impl Machine {
         };
         match ended {
             0 => pop_at,
-            _ if ended >= self.held.len() => f64::NEG_INFINITY,
-            _ if ended >= self.held.len() - ended && !self.are_jobs_brief() => f64::NEG_INFINITY,
+            _ if ended >= self.held.jobs.len() => f64::NEG_INFINITY,
+            _ if ended >= self.held.jobs.len() - ended && !self.are_jobs_brief() => {
+                f64::NEG_INFINITY
+            }
             _ if wanted > ended as u64 => pop_at.min(self.endings_due),
             _ => self.endings_due,
         }
@@ -59,8 +60,8 @@ impl Machine {
         }
         if is_silent {
             // A server that does not reply gets one request at a time: while jobs are held, the extension of all locks.
-            if may_ask && !self.held.is_empty() {
-                let jids = self.held.jids().cloned().collect();
+            if may_ask && !self.held.jobs.is_empty() {
+                let jids = self.held.jobs.keys().cloned().collect();
                 return self.request_extensions(jids);
             }
         } else if self.extending.is_none() && now >= self.held.due {
@@ -76,8 +77,7 @@ impl Machine {
         if self.releasing.is_none() && !self.release_queue.is_empty() {
             let jids = std::mem::take(&mut self.release_queue);
             self.releasing = Some(jids.clone());
-            self.actions
-                .push(Action::Request(ServerRequest::Release(jids)));
+            self.add_request(ServerRequest::Release(jids));
         }
         if self.sent.is_some() || self.is_recovering {
             return;
@@ -91,21 +91,20 @@ impl Machine {
             // Lost jobs whose process has not ended are known, too: the search must not start them a second time.
             let known = self
                 .held
-                .jids()
+                .jobs
+                .keys()
                 .chain(self.lost_jids_in_processes())
                 .cloned()
                 .collect();
-            let request = ServerRequest::Recover { endings, known };
-            return self.actions.push(Action::Request(request));
+            return self.add_request(ServerRequest::Recover { endings, known });
         }
         if self.is_queue_search_due(now) {
             self.queue_search_since = Some(now);
             self.is_queue_search_outdated = false;
-            self.actions
-                .push(Action::Request(ServerRequest::FindReadyQueues));
+            self.add_request(ServerRequest::FindReadyQueues);
         }
         let wanted = self.wanted_job_count();
-        let is_drain = self.options.drain && self.held.is_empty();
+        let is_drain = self.options.drain && self.held.jobs.is_empty();
         if self.rotation.is_empty() && is_drain {
             self.stop_popping();
         }
@@ -119,7 +118,7 @@ impl Machine {
             && wanted > 0
             && !self.rotation.has_ready_queues()
             && self.queue_search_since.is_none()
-            && self.held.len() == self.endings.len();
+            && self.held.jobs.len() == self.endings.len();
         let queues = match wanted {
             0 => Vec::new(),
             _ => self.rotation.queues_to_pop(wanted),
@@ -131,8 +130,7 @@ impl Machine {
             is_last,
         };
         self.sent = Some(request.clone());
-        self.actions
-            .push(Action::Request(ServerRequest::FinishAndPop(request)));
+        self.add_request(ServerRequest::FinishAndPop(request));
     }
 
     /// Whether to ask the server now which queues have jobs: there are too many queues to pop from each, jobs are
@@ -185,8 +183,7 @@ impl Machine {
 
     pub(super) fn request_extensions(&mut self, jids: Vec<Name>) {
         self.extending = Some(jids.clone());
-        self.actions
-            .push(Action::Request(ServerRequest::Extend(jids)));
+        self.add_request(ServerRequest::Extend(jids));
     }
 
     pub(super) fn note_finish_and_pop_reply(
@@ -202,7 +199,7 @@ impl Machine {
             Err(error)
                 if matches!(error.kind(), Kind::NoPerm | Kind::ReadOnly)
                     && !self.was_pop_accepted
-                    && self.held.is_empty()
+                    && self.held.jobs.is_empty()
                     && sent.endings.is_empty() =>
             {
                 self.start_fault =
@@ -272,7 +269,7 @@ impl Machine {
         } else {
             now
         };
-        let is_idle = self.held.is_empty() && self.endings.is_empty();
+        let is_idle = self.held.jobs.is_empty() && self.endings.is_empty();
         if count == 0 && is_idle && self.options.drain {
             if !sent.is_last {
                 // The worker held jobs when it sent the call, so the call did not check what is left: pop again.
@@ -339,9 +336,9 @@ impl Machine {
         for (queue, why) in reply.refused {
             if self.refused.insert(queue.clone()) {
                 let why = Sanitized(why);
-                self.add_report(Report::Warning(format!(
-                    "warning: cannot pop from queue `{queue}`: {why}; `qless check` may show why"
-                )));
+                self.warn(&format!(
+                    "cannot pop from queue `{queue}`: {why}; `qless check` may show why"
+                ));
             }
         }
         self.add_popped_jobs(now, reply.jobs);
@@ -359,7 +356,9 @@ impl Machine {
                 self.mark_server_up_if_cause_lifted(now, RequestKind::Extend);
                 for (jid, outcome) in jids.iter().zip(outcomes) {
                     match outcome {
-                        LockExtensionOutcome::Extended(expires) if self.held.get(jid).is_some() => {
+                        LockExtensionOutcome::Extended(expires)
+                            if self.held.jobs.contains_key(jid) =>
+                        {
                             let expires = expires - self.server_ahead;
                             self.held.note_extended(now, jid, expires);
                         }
@@ -373,13 +372,9 @@ impl Machine {
                             let why = self.explain_and_count_missing_job(jid);
                             self.give_up_lost_job(now, jid, f64::INFINITY, why);
                         }
-                        LockExtensionOutcome::Lost => {
-                            self.give_up_lost_job(
-                                now,
-                                jid,
-                                f64::INFINITY,
-                                "another worker may have it",
-                            );
+                        LockExtensionOutcome::Lost | LockExtensionOutcome::Invalid(_) => {
+                            let why = "another worker may have it";
+                            self.give_up_lost_job(now, jid, f64::INFINITY, why);
                         }
                     }
                 }
@@ -389,7 +384,7 @@ impl Machine {
     }
 
     pub(super) fn is_ending_or_releasing(&self, jid: &Name) -> bool {
-        let job = self.held.get(jid);
+        let job = self.held.jobs.get(jid);
         job.is_none_or(|job| matches!(job.phase, JobPhase::Ending { .. }))
             || self.releasing.iter().flatten().any(|one| one == jid)
     }
@@ -408,7 +403,7 @@ impl Machine {
                 }
                 for jid in jids {
                     let result = if released.contains(&jid) {
-                        let is_held = self.held.get(&jid).is_some();
+                        let is_held = self.held.jobs.contains_key(&jid);
                         self.popped -= u64::from(is_held && self.popped > 0);
                         self.released_since_stop += u64::from(self.stage == WorkStage::Stopping);
                         WorkEventKind::Released
@@ -417,7 +412,7 @@ impl Machine {
                     };
                     // If this worker has popped the job again, the call released the new lock instead of the earlier
                     // one: drop the job.
-                    match self.held.get(&jid).map(|job| &job.phase) {
+                    match self.held.jobs.get(&jid).map(|job| &job.phase) {
                         Some(JobPhase::Running(slot)) => {
                             self.stop_process_of_lost_job(now, &jid, *slot, f64::INFINITY);
                         }
@@ -506,7 +501,7 @@ impl Machine {
         for job in jobs {
             // A job that this worker holds already has lost its earlier lock, since the server granted a new one.
             self.give_up_lost_job(now, &job.jid, f64::INFINITY, "its lock was taken away");
-            if self.held.get(&job.jid).is_some() {
+            if self.held.jobs.contains_key(&job.jid) {
                 continue;
             }
             self.popped += 1;
@@ -516,12 +511,12 @@ impl Machine {
             if interval.is_some_and(|interval| interval >= lock)
                 && self.short_locks.insert(job.queue.clone())
             {
-                self.add_report(Report::Warning(format!(
-                    "warning: a lock of queue `{}` lasts {}, so `--heartbeat` is too long for its jobs; \
+                self.warn(&format!(
+                    "a lock of queue `{}` lasts {}, so `--heartbeat` is too long for its jobs; \
                      their locks are extended three times before they expire",
                     job.queue,
                     format_duration(lock.round())
-                )));
+                ));
             }
             self.held.add_popped_job(now, &job, expires, interval);
             // Forget a planned release of the job's earlier lock, which would now release the new one.

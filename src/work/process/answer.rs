@@ -18,7 +18,7 @@ use crate::json::object::{
 use crate::json::syntax::{JsonType, SyntaxFault};
 use crate::model::ending::{EndingAction, FailureReason, NextQueue};
 use crate::name::{Name, refuse_as_new_name, reserved_jid_suffix};
-use crate::text::{Sanitized, cut_with_ellipsis};
+use crate::text::{Sanitized, cut_with_ellipsis, format_count, sanitize_keeping_lines};
 
 /// A line that a program wrote as an answer about a job.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,22 +48,39 @@ const PROGRESS: &[&str] = &["progress"];
 /// Maximum number of ignored fields of one answer that are reported.
 const MAX_IGNORED: usize = 5;
 
+/// Maximum number of bytes of a line without a job that the reason shows.
+const MAX_SHOWN: usize = 200;
+
 impl Answer {
-    /// Parses a line. A retry without a delay gets `retry_delay`. A field that is `null` counts as missing, even
-    /// `data`: otherwise a program that writes unused fields as `null` would delete the data of its jobs.
-    pub fn parse_line(line: &[u8], retry_delay: Duration) -> Answer {
+    /// Parses a line, or only its start unless `is_whole`. A retry without a delay gets `retry_delay`. A field that is
+    /// `null` counts as missing, even `data`: otherwise a program that writes unused fields as `null` would delete the
+    /// data of its jobs.
+    pub fn parse_line(line: &[u8], is_whole: bool, retry_delay: Duration) -> Answer {
         let mut ignored = Vec::new();
-        match read_jid_and_content(line, retry_delay, &mut ignored) {
-            Ok((jid, content)) => Answer {
-                jid: Some(jid),
-                content: Ok(content),
-                ignored,
-            },
-            Err(reason) => Answer {
-                jid: jid_and_has_result(line).0,
-                content: Err(reason),
-                ignored: Vec::new(),
-            },
+        let reason = match read_jid_and_content(line, retry_delay, &mut ignored) {
+            Ok((jid, content)) => {
+                return Answer {
+                    jid: Some(jid),
+                    content: Ok(content),
+                    ignored,
+                };
+            }
+            Err(reason) => reason,
+        };
+        let jid = jid_and_has_result(line).0;
+        let content = Err(if !is_whole {
+            let length = format_count(line.len() as u64, "byte", "bytes");
+            format!("it is longer than {length}")
+        } else if jid.is_some() {
+            reason
+        } else {
+            let start = sanitize_keeping_lines(&line[..line.len().min(MAX_SHOWN)]);
+            format!("{reason}: {}", start.trim_end())
+        });
+        Answer {
+            jid,
+            content,
+            ignored: Vec::new(),
         }
     }
 }
@@ -291,7 +308,7 @@ mod tests {
     const RETRY_DELAY: Duration = Duration::from_secs(7);
 
     fn read(line: &[u8]) -> Answer {
-        Answer::parse_line(line, RETRY_DELAY)
+        Answer::parse_line(line, true, RETRY_DELAY)
     }
 
     fn ending(line: &str) -> EndingAction {
@@ -369,7 +386,7 @@ mod tests {
         let line = b"{\"jid\":\"\xff\",\"result\":\"complete\"}";
         assert_eq!(
             read(line).content.unwrap_err(),
-            "column 9: byte 0xff is not UTF-8"
+            r#"column 9: byte 0xff is not UTF-8: {"jid":"\xff","result":"complete"}"#
         );
     }
 
@@ -467,15 +484,15 @@ mod tests {
         }
         expect![[r#"
             - done
-              column 1: expected an object, not `done`
+              column 1: expected an object, not `done`: done
             - [1]
-              column 1: expected an object, not `[`
+              column 1: expected an object, not `[`: [1]
             - {}
-              there is no `jid` in it
+              there is no `jid` in it: {}
             - {"jid":7,"result":"complete"}
-              `jid` expects a text, not `7`
+              `jid` expects a text, not `7`: {"jid":7,"result":"complete"}
             - {"jid":"","result":"complete"}
-              `jid` is empty
+              `jid` is empty: {"jid":"","result":"complete"}
             a {"jid":"a"}
               there is neither `result` nor `progress` in it
             a {"jid":"a","result":"complete"

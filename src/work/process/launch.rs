@@ -1,6 +1,7 @@
 //! How a program is started.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::mem::ManuallyDrop;
@@ -16,12 +17,10 @@ use rustix::process::{Pid, fchdir, getpid, getppid};
 use super::pipe::{
     AnswerLineSplitter, CappedCapture, InputPipe, OutputPipe, PassedOutputAndTail, PipeTarget,
 };
-use super::sandbox::{SlotFolder, SlotSandboxes};
+use super::sandbox::SlotSandboxes;
 use super::{ANSWER_DESCRIPTOR, OutputStream, RunningProgram};
 use crate::error::io_message_without_errno;
 use crate::text::Sanitized;
-use crate::work::machine::event::StartFailure;
-use crate::work::parent_death::terminate_when_parent_dies;
 
 /// A program to start.
 #[derive(Debug)]
@@ -61,6 +60,35 @@ pub enum StdoutMode {
     Answers,
 }
 
+/// Why a process could not be started, which shows whether the next starts will probably fail, too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StartFailure {
+    /// The program does not exist or cannot be executed. Other jobs will fail to start, too.
+    Program(String),
+    /// The data of this job cannot be passed to the program.
+    Job(String),
+    /// The directory of the slot cannot be prepared. Other jobs of the slot will fail to start, too.
+    Directory(String),
+    /// The machine has no process, memory, descriptor or disk space left. A later start may succeed.
+    Busy(String),
+}
+
+impl StartFailure {
+    pub(super) fn exhausted_system(why: impl Display) -> StartFailure {
+        StartFailure::Busy(format!("cannot start a program: {why}"))
+    }
+
+    /// The sentence, without a full stop.
+    pub fn into_message(self) -> String {
+        match self {
+            StartFailure::Program(message)
+            | StartFailure::Job(message)
+            | StartFailure::Directory(message)
+            | StartFailure::Busy(message) => message,
+        }
+    }
+}
+
 impl Launch<'_> {
     /// Starts the program. `removed` are the variables that the program does not inherit.
     pub(super) fn start_program(
@@ -74,8 +102,7 @@ impl Launch<'_> {
             ProgramDirectory::Inherited => (None, None),
             ProgramDirectory::Shared(directory) => (Some(directory.clone()), None),
             ProgramDirectory::Sandbox(directory) => {
-                let SlotFolder { path, opened } =
-                    sandboxes.prepare_empty_slot_folder(directory, slot)?;
+                let (path, opened) = sandboxes.prepare_empty_slot_folder(directory, slot)?;
                 (Some(path), Some(opened))
             }
         };
@@ -182,6 +209,42 @@ fn set_up_child_before_exec(command: &mut Command, answers: OwnedFd, folder: Opt
     unsafe { command.pre_exec(prepare) };
 }
 
+/// Checks that the program can be executed and its directory exists, with the rules of a start: a relative path is
+/// resolved from the working directory of `qless`, not from that of the process.
+pub(in crate::work) fn check_program(
+    program: &OsStr,
+    directory: &ProgramDirectory,
+) -> Result<(), String> {
+    if let ProgramDirectory::Shared(directory) = directory
+        && !directory.is_dir()
+    {
+        return Err(format!(
+            "`{}` is not a directory",
+            Sanitized(directory.as_os_str().as_encoded_bytes())
+        ));
+    }
+    let is_executable = |path: &Path| match path.metadata() {
+        Ok(file) => file.is_file() && file.permissions().mode() & 0o111 != 0,
+        Err(_) => false,
+    };
+    let shown = Sanitized(program.as_encoded_bytes());
+    if program.as_encoded_bytes().contains(&b'/') {
+        let path = Path::new(program);
+        return match (path.exists(), is_executable(path)) {
+            (_, true) => Ok(()),
+            (true, false) => Err(format!("`{shown}` is not executable")),
+            (false, _) => Err(format!("`{shown}` does not exist")),
+        };
+    }
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
+    let mut paths = std::env::split_paths(&path).map(|place| place.join(program));
+    if paths.any(|path| is_executable(&path)) {
+        Ok(())
+    } else {
+        Err(format!("`{shown}` is not found in PATH"))
+    }
+}
+
 /// The path to execute. A relative path is resolved from the working directory of `qless`, not from that of the child,
 /// which may be an empty sandbox.
 fn program_path_from_working_directory(program: &OsStr, directory: Option<&Path>) -> PathBuf {
@@ -244,4 +307,19 @@ fn find_in_path(program: &OsStr) -> Option<fs::Metadata> {
     std::env::split_paths(&path)
         .filter_map(|directory| fs::metadata(directory.join(program)).ok())
         .find(fs::Metadata::is_file)
+}
+
+/// Asks the system to send SIGTERM to this process when its parent dies, for any reason. Only Linux can do this. The
+/// function allocates no memory, so that a child may call it between fork and exec.
+#[cfg(target_os = "linux")]
+pub(crate) fn terminate_when_parent_dies() -> rustix::io::Result<()> {
+    use rustix::process::{Signal, set_parent_process_death_signal};
+
+    set_parent_process_death_signal(Some(Signal::TERM))
+}
+
+/// Other systems have no such option.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn terminate_when_parent_dies() -> rustix::io::Result<()> {
+    Ok(())
 }

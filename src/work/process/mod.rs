@@ -4,8 +4,6 @@
 //! jobs end: [`Processes::wait_for_events`] returns lines, output, ends and signals in their order.
 
 pub mod answer;
-mod emptying;
-pub mod job_input;
 mod launch;
 mod pipe;
 pub(super) mod sandbox;
@@ -24,14 +22,16 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use signal_hook::low_level::signal_name;
 
-pub use self::launch::{Launch, ProgramDirectory, StdoutMode};
+pub(super) use self::launch::check_program;
+pub(crate) use self::launch::terminate_when_parent_dies;
+pub use self::launch::{Launch, ProgramDirectory, StartFailure, StdoutMode};
 use self::pipe::{InputPipe, OutputPipe, PipeTarget};
 use self::sandbox::SlotSandboxes;
 pub use self::signals::Waker;
 use self::signals::{SignalPipes, WakeupPipe};
-use super::machine::event::{EndedProcess, StartFailure};
+use super::launcher::variables_to_remove;
 use crate::error::{Error, Kind, io_message_without_errno};
-use crate::model::retry_cause::ProcessExit;
+use crate::model::work::ProcessExit;
 use crate::text::sanitize_keeping_lines;
 
 /// The descriptor on which a program writes its answers.
@@ -76,6 +76,21 @@ pub enum ProcessEvent {
     Signal(i32),
     /// [`Waker::wake`] was called, once or more often.
     Woken,
+}
+
+/// How a process ended, and what it left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedProcess {
+    pub exit: ProcessExit,
+    /// The end of what the process wrote to stderr, sanitized and trimmed.
+    pub message: String,
+    /// The stdout of the process, if it was captured and is JSON: the new data of the job.
+    pub data: Option<Vec<u8>>,
+    /// Why the captured stdout cannot be the data of the job, as the end of a sentence about it.
+    pub unusable_output: Option<String>,
+    /// How many lines a persistent process had been sent that it did not read completely. 0 if this program has
+    /// closed its stdin.
+    pub unread_lines: usize,
 }
 
 /// The programs that run, at most one per slot.
@@ -155,7 +170,7 @@ impl Processes {
             removed: secrets
                 .iter()
                 .cloned()
-                .chain(job_input::variables_to_remove())
+                .chain(variables_to_remove())
                 .collect(),
             sandboxes: SlotSandboxes::default(),
             buffer: vec![0; READ_SIZE],
@@ -172,11 +187,8 @@ impl Processes {
                 "slot {slot} is not free"
             )));
         }
-        if let Err(fault) = reserve_answer_descriptor() {
-            return Err(StartFailure::exhausted_system(io_message_without_errno(
-                &fault,
-            )));
-        }
+        let exhausted = |fault| StartFailure::exhausted_system(io_message_without_errno(&fault));
+        reserve_answer_descriptor().map_err(exhausted)?;
         let running =
             launch.start_program(slot, &mut self.sandboxes, &self.removed, self.error_bytes)?;
         let pid = running.child.id();

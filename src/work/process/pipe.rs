@@ -252,7 +252,11 @@ impl PipeTarget {
     /// The last bytes that were passed on.
     pub(super) fn take_tail(&mut self) -> Vec<u8> {
         match self {
-            PipeTarget::PassOn(output) => output.tail.take_last_max_bytes(),
+            PipeTarget::PassOn(output) => {
+                let mut tail = std::mem::take(&mut output.tail);
+                tail.drain(..tail.len().saturating_sub(output.tail_bytes));
+                tail
+            }
             PipeTarget::Answers(_) | PipeTarget::Capture(_) => Vec::new(),
         }
     }
@@ -297,7 +301,9 @@ impl AnswerLineSplitter {
 pub(super) struct PassedOutputAndTail {
     stream: OutputStream,
     partial: Vec<u8>,
-    tail: OutputTail,
+    /// The last bytes: up to twice `tail_bytes`.
+    tail: Vec<u8>,
+    tail_bytes: usize,
 }
 
 impl PassedOutputAndTail {
@@ -306,13 +312,14 @@ impl PassedOutputAndTail {
         PassedOutputAndTail {
             stream,
             partial: Vec::new(),
-            tail: OutputTail::new(tail_bytes),
+            tail: Vec::new(),
+            tail_bytes,
         }
     }
 
     /// The lines that are complete now.
     fn take_whole_lines(&mut self, bytes: &[u8]) -> Vec<u8> {
-        self.tail.append_and_trim(bytes);
+        self.append_to_tail(bytes);
         let end = bytes.iter().rposition(|byte| *byte == b'\n');
         let (whole, partial) = bytes.split_at(end.map_or(0, |end| end + 1));
         let mut lines = Vec::new();
@@ -326,35 +333,15 @@ impl PassedOutputAndTail {
         }
         lines
     }
-}
 
-/// The last bytes of a stream.
-#[derive(Debug)]
-struct OutputTail {
-    bytes: Vec<u8>,
-    max_bytes: usize,
-}
-
-impl OutputTail {
-    fn new(max_bytes: usize) -> OutputTail {
-        let bytes = Vec::new();
-        OutputTail { bytes, max_bytes }
-    }
-
-    fn append_and_trim(&mut self, bytes: &[u8]) {
-        let bytes = &bytes[bytes.len().saturating_sub(self.max_bytes)..];
+    fn append_to_tail(&mut self, bytes: &[u8]) {
+        let bytes = &bytes[bytes.len().saturating_sub(self.tail_bytes)..];
         // Drop old bytes only when twice the maximum is exceeded, so that each byte is moved at most once.
-        if self.bytes.len() + bytes.len() > self.max_bytes.saturating_mul(2) {
-            let kept = self.max_bytes - bytes.len();
-            self.bytes.drain(..self.bytes.len().saturating_sub(kept));
+        if self.tail.len() + bytes.len() > self.tail_bytes.saturating_mul(2) {
+            let kept = self.tail_bytes - bytes.len();
+            self.tail.drain(..self.tail.len().saturating_sub(kept));
         }
-        self.bytes.extend_from_slice(bytes);
-    }
-
-    fn take_last_max_bytes(&mut self) -> Vec<u8> {
-        let mut bytes = std::mem::take(&mut self.bytes);
-        bytes.drain(..bytes.len().saturating_sub(self.max_bytes));
-        bytes
+        self.tail.extend_from_slice(bytes);
     }
 }
 

@@ -1,12 +1,77 @@
-//! The values of `--retry-on`: after which ends of its process `qless work` retries a job.
+//! The jobs of `qless work`: as they are popped, how their processes end, and the events about them.
 
 use std::fmt::{self, Display, Formatter};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use signal_hook::low_level::signal_name;
+use strum::{IntoStaticStr, VariantArray};
 
-/// One word of `--retry-on`.
+use super::queue::RoundedSeconds;
+use crate::clock::moment::Moment;
+use crate::json::cjson;
+use crate::name::Name;
+use crate::text::{Sanitized, format_duration_tenths_below_second};
+use crate::view::document::DocumentKind;
+use crate::view::{RenderOptions, View};
+
+/// A job that a worker has popped, with what a program needs to run it. Read from the reply of a pop; other fields of
+/// the reply are skipped, such as the history.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+pub struct PoppedJob {
+    #[serde(deserialize_with = "cjson::read_text_or_false")]
+    pub jid: Name,
+    #[serde(default, deserialize_with = "cjson::read_text_or_false")]
+    pub klass: Name,
+    #[serde(default, deserialize_with = "cjson::read_text_or_false")]
+    pub queue: Name,
+    /// JSON as stored, byte for byte.
+    #[serde(default, deserialize_with = "cjson::read_bytes_or_false")]
+    pub data: Vec<u8>,
+    #[serde(default, deserialize_with = "cjson::read_texts")]
+    pub tags: Vec<Name>,
+    #[serde(default, deserialize_with = "cjson::read_truncated_number")]
+    pub priority: i64,
+    #[serde(default, deserialize_with = "cjson::read_truncated_number")]
+    pub retries: i64,
+    /// The retries that are left.
+    #[serde(default, deserialize_with = "cjson::read_truncated_number")]
+    pub remaining: i64,
+    /// When the lock of the job expires, in seconds since the epoch.
+    #[serde(default)]
+    pub expires: f64,
+    /// The recurring job that made it.
+    #[serde(
+        rename = "spawned_from_jid",
+        default,
+        deserialize_with = "cjson::read_non_empty_text"
+    )]
+    pub spawned_from: Option<Name>,
+    #[serde(default, deserialize_with = "cjson::read_texts")]
+    pub dependencies: Vec<Name>,
+    /// The lane of the job.
+    #[serde(default, deserialize_with = "cjson::read_non_empty_text")]
+    pub key: Option<Name>,
+    /// The number of this grant of the job. Each later grant of the job has a larger number. `None` without a lane and
+    /// throttles.
+    #[serde(default, deserialize_with = "cjson::read_optional_truncated_number")]
+    pub fence: Option<u64>,
+    /// The payloads of a merge job in the order of the data. Beside each is its score, the text of a JSON number.
+    #[serde(default, deserialize_with = "cjson::read_merge_payloads")]
+    pub payloads: Vec<(Vec<u8>, String)>,
+}
+
+impl PoppedJob {
+    /// Counts from 1: each retry adds one.
+    pub fn attempt_number(&self) -> i64 {
+        let used = self.retries.saturating_sub(self.remaining);
+        used.max(0).saturating_add(1)
+    }
+}
+
+/// One word of `--retry-on`: after which ends of its process a job is retried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RetryCause {
     /// Exit codes, without 0.
@@ -108,6 +173,94 @@ fn parse_signal(word: &str) -> Option<String> {
     let mut names = (1..64).filter_map(signal_name);
     let is_known = names.any(|name| name.strip_prefix("SIG") == Some(word));
     is_known.then(|| word.to_owned())
+}
+
+/// What happened to a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
+pub enum WorkEventKind {
+    Started,
+    Completed,
+    /// The job went on to another queue.
+    Advanced,
+    Retried,
+    Failed,
+    /// The worker lost its lock on the job, or the job was cancelled. The worker wrote nothing.
+    Lost,
+    /// The worker gave up the lock without using a retry of the job.
+    Released,
+    /// The server's reply was lost, and the job's present state does not show whether the call changed it.
+    Unknown,
+}
+
+/// Something that happened to a job.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct WorkEvent {
+    /// When the event happened
+    pub at: Moment,
+    /// One of started, completed, advanced, retried, failed, lost, released, unknown
+    #[schemars(with = "String")]
+    pub event: WorkEventKind,
+    /// The job's id
+    pub jid: Name,
+    /// The queue from which the job was popped
+    pub queue: Option<Name>,
+    /// The job's class
+    pub klass: Name,
+    /// The name of this worker
+    pub worker: Name,
+    /// 1 for the first attempt
+    pub attempt: i64,
+    /// Exit code of the process; null if it did not decide
+    pub exit: Option<i32>,
+    /// Signal that ended the process, such as KILL; else null
+    pub signal: Option<String>,
+    /// How long the job ran; null when it starts
+    pub elapsed_s: Option<RoundedSeconds>,
+    /// More about it; null if there is nothing to say
+    pub message: Option<String>,
+}
+
+impl View for WorkEvent {
+    const DOCUMENT: DocumentKind = DocumentKind::new::<WorkEvent>(
+        "work-event",
+        "What happened to a job, as lines of ndjson: work",
+    );
+
+    fn text(&self, _: &RenderOptions) -> String {
+        self.event_line()
+    }
+}
+
+impl WorkEvent {
+    /// The line for people.
+    pub(crate) fn event_line(&self) -> String {
+        let mut line = format!("{:<9} {}", self.event.into_str(), self.jid);
+        if let Some(queue) = &self.queue {
+            line.push_str(&format!(" of {queue}"));
+        }
+        match (self.event, self.elapsed_s) {
+            (WorkEventKind::Started, _) => {
+                line.push_str(&format!(": {}", self.klass));
+                if self.attempt > 1 {
+                    line.push_str(&format!(", attempt {}", self.attempt));
+                }
+            }
+            (_, Some(elapsed)) => {
+                line.push_str(&format!(
+                    " after {}",
+                    format_duration_tenths_below_second(elapsed.0)
+                ));
+            }
+            _ => {}
+        }
+        if let Some(message) = &self.message {
+            line.push_str(&format!(": {}", Sanitized(message)));
+        }
+        line.push('\n');
+        line
+    }
 }
 
 #[cfg(test)]
