@@ -11,8 +11,8 @@ use super::set::{
     SETS_PER_READ, ScannedSet, ScoredMember, pair_with_scores, priority_bucket, time_bucket,
     whole_second_bucket,
 };
-use super::unmatched::{EntryMatch, MatchSide};
-use super::{MAX_CLOCK_DRIFT, RememberedAs, ScanCounts, Scanner};
+use super::unmatched::{EntryMatch, MAX_KNOWN, MatchSide, RememberedAs};
+use super::{MAX_CLOCK_DRIFT, ScanCounts, Scanner};
 
 /// Kinds of sets with times: an entry that has been due for more than a day makes its queue a candidate.
 const STUCK: [ItemKind; 3] = [ItemKind::Locks, ItemKind::Scheduled, ItemKind::Recur];
@@ -294,7 +294,7 @@ impl Scanner<'_> {
                 scanner.remember_name(RememberedAs::Worker, &worker);
                 scanner.remember_name(
                     RememberedAs::Scanned,
-                    &self::remembered_key(ItemKind::Worker, &worker),
+                    &remembered_key(ItemKind::Worker, &worker),
                 );
                 if at.is_some_and(|at| at > ahead) && scanner.first_pass && !scanner.rescanning {
                     scanner.add_candidate_if_in_scope(ItemKind::Names, b"workers", &worker)?;
@@ -312,7 +312,7 @@ impl Scanner<'_> {
             for group in page {
                 scanner.remember_name(
                     RememberedAs::Scanned,
-                    &self::remembered_key(ItemKind::Group, &group),
+                    &remembered_key(ItemKind::Group, &group),
                 );
                 sets.push(scanner.new_scanned_set(ItemKind::Group, &group));
             }
@@ -331,10 +331,7 @@ impl Scanner<'_> {
         self.for_each_scored_page(&key, |scanner, page| {
             let mut sets = Vec::with_capacity(page.len());
             for (tag, _) in page {
-                scanner.remember_name(
-                    RememberedAs::Scanned,
-                    &self::remembered_key(ItemKind::Tag, &tag),
-                );
+                scanner.remember_name(RememberedAs::Scanned, &remembered_key(ItemKind::Tag, &tag));
                 sets.push(scanner.new_scanned_set(ItemKind::Tag, &tag));
             }
             scanner.scan_sets(&mut sets)
@@ -364,7 +361,7 @@ impl Scanner<'_> {
             return Ok(false);
         }
         // If there are too many names to remember all of them, ask the server whether this name is listed.
-        if self.known.len() >= super::MAX_KNOWN && self.is_listed(kind, name)? {
+        if self.known.len() >= MAX_KNOWN && self.is_listed(kind, name)? {
             return Ok(false);
         }
         self.has_unlisted = true;

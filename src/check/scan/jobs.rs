@@ -8,8 +8,8 @@ use crate::name::Name;
 
 use super::extra_reads::{ExtraRead, ScannedJob};
 use super::set::{priority_bucket, time_bucket, whole_second_bucket};
-use super::unmatched::{EntryMatch, MatchSide};
-use super::{MAX_CLOCK_DRIFT, MAX_LOCK, RememberedAs, Replies, Scanner, validate};
+use super::unmatched::{EntryMatch, MatchSide, RememberedAs};
+use super::{MAX_CLOCK_DRIFT, MAX_LOCK, Replies, Scanner, validate};
 
 /// The fields read of a job.
 pub(super) const FIELDS: [&str; 21] = [
@@ -255,9 +255,7 @@ impl Scanner<'_> {
             _ => (true, false),
         };
         if there {
-            let hash = self.hash_of_job_key(RememberedAs::History, jid);
-            self.unmatched
-                .match_other_side_or_add(hash, MatchSide::Lower);
+            self.match_companion_key(JobCompanionKey::History, jid, MatchSide::Lower);
         }
         if matches!(history, ReadReply::WrongType) {
             let key = self.keys.companion_key(JobCompanionKey::History, jid);
@@ -369,9 +367,7 @@ impl Scanner<'_> {
         let is_marked = throttles.is_some() || job.state == b"complete";
         job.is_candidate |= lane.is_some() && !is_marked && self.first_pass;
         if dup == Some(b"merge") && job.state != b"complete" {
-            let hash = self.hash_of_job_key(RememberedAs::Payloads, &job.jid);
-            self.unmatched
-                .match_other_side_or_add(hash, MatchSide::Lower);
+            self.match_companion_key(JobCompanionKey::Payloads, &job.jid, MatchSide::Lower);
             // Only the core can compare the data of a merge job with its payloads.
             job.is_candidate |= self.first_pass;
         }
