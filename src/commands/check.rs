@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
-use crate::check::repair;
-use crate::check::repair::revert;
+use crate::check::revert;
+use crate::check::run_repair;
 use crate::check::verify;
 use crate::check::verify::CheckOptions;
 use crate::error::Error;
@@ -104,7 +104,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return revert::run_revert(file, filter, dry_run, *rate, session);
     }
     if args.repair {
-        return repair::run_repair(&args.check, args.undo.as_deref(), dry_run, session);
+        return run_repair(&args.check, args.undo.as_deref(), dry_run, session);
     }
     session.ui.check_columns::<CheckReport>()?;
     session.connect()?;

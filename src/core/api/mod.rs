@@ -15,7 +15,6 @@ pub(crate) mod index;
 pub(crate) mod job;
 pub(crate) mod job_calls;
 mod legacy_history;
-pub(crate) mod list_rewrite;
 pub(crate) mod names;
 pub(crate) mod not_found;
 pub(crate) mod overview;

@@ -1,6 +1,5 @@
 //! The documents of `qless check`: the result of a scan, of a repair, and the plan of a dry run.
 
-pub(crate) mod repair_text;
 pub(crate) mod text;
 
 use std::borrow::Cow;

@@ -9,8 +9,7 @@
 use std::collections::HashMap;
 
 use super::new_repair_name;
-use crate::core::api::check::RevertCounts;
-use crate::core::api::list_rewrite::{ListRewrite, MAX_ADDED};
+use crate::core::api::check::{ListRewrite, MAX_ADDED, RevertCounts};
 use crate::core::api::read::{ReadCommand, ReadReply};
 use crate::core::call::Core;
 use crate::core::script::keys::Keys;

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::InterruptFlags;
 use crate::model::bulk::{BulkReport, BulkTableColumns, BulkTotals};
-use crate::model::check::repair_text::changes_by_finding_text;
+use crate::model::check::text::changes_by_finding_text;
 use crate::model::finding::FindingId;
 use crate::model::queue::RoundedSeconds;
 use crate::model::rate::MaxRate;
