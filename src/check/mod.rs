@@ -4,7 +4,6 @@
 //! A repair scans, shows the plan and asks. Then the core verifies each finding again and repairs it, stage by stage. A
 //! scan follows, and the next round repairs what this scan found.
 
-mod list_revert;
 pub(crate) mod repair_queue;
 mod repairer;
 pub(crate) mod revert;
@@ -19,13 +18,12 @@ use uuid::Uuid;
 
 use self::repairer::Repairer;
 use self::undo::UndoWriter;
-use self::verify::batch_size::BatchSizes;
+use self::verify::pace::CallPace;
 use self::verify::{CheckOptions, ScanOutcome};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::interrupt::InterruptFlags;
 use crate::json::Number;
 use crate::model::check::text::{count_keys_to_delete, decisions_for_operator_text, plan_text};
 use crate::model::check::{RepairCounts, RepairReport, ReportedFinding, ScanSummary};
@@ -63,15 +61,14 @@ pub(crate) fn run_repair(
         )
         .hint("point `--redis` at its primary; `--read-only` scans the replica itself"));
     }
-    let interrupt = InterruptFlags::install_handlers_once();
-    let first = verify::run_check(check, true, "scan", &interrupt, session)?;
+    let first = verify::run_check(check, true, "scan", session)?;
     let repairable = first.check.items.iter().any(|found| found.repairable > 0);
     let idle = first.queue.is_empty() || !repairable;
     if first.halted.is_some() || idle && !dry_run {
         return report_without_repair(first, session);
     }
     if dry_run {
-        return repairer::run_dry_run(check, undo.is_some(), first, &interrupt, session);
+        return repairer::run_dry_run(check, undo.is_some(), first, session);
     }
     if let Some(policy) = server
         .eviction_policy
@@ -86,14 +83,9 @@ pub(crate) fn run_repair(
     if let Some(undo) = &mut undo {
         undo.write_header_or_note_restart(session)?;
     }
-    let round_trip = session.core()?.measure_round_trip(now);
-    let repairer = Repairer::new(
-        check,
-        repair_name,
-        undo,
-        interrupt,
-        BatchSizes::new(round_trip),
-    );
+    let mut pace = CallPace::new(check.rate);
+    pace.measure_round_trip(session.core()?);
+    let repairer = Repairer::new(check.filter.clone(), repair_name, undo, pace);
     repair_and_report(check, repairer, first, session)
 }
 
@@ -282,8 +274,7 @@ fn repair_and_rescan_in_rounds(
             filter: repairer.filter_for_rescan(),
             ..options.clone()
         };
-        let interrupt = &repairer.interrupt;
-        let mut next = match verify::run_check(&rescan, true, &title, interrupt, session) {
+        let mut next = match verify::run_check(&rescan, true, &title, session) {
             Ok(next) => next,
             Err(error) => return Ok((last, Some(error))),
         };
@@ -390,20 +381,11 @@ fn incomplete_error(error: &Error, repaired: &RepairReport, session: &Session) -
 mod tests {
     use super::*;
     use crate::check::repair_queue::RepairQueue;
-    use crate::check::verify::batch_size::BatchSizes;
     use crate::check::verify::finding_filter::FindingFilter;
-    use crate::interrupt::InterruptFlags;
     use crate::model::check::{CheckReport, ScanCounts};
 
     #[test]
     fn what_remains_after_a_later_round_was_interrupted_is_counted_from_the_last_scan() {
-        let options = CheckOptions {
-            queues: Vec::new(),
-            filter: FindingFilter::default(),
-            max_examples: 3,
-            rate: None,
-            fail_on: Severity::Warn,
-        };
         let counts = |repaired| {
             let counts = RepairCounts {
                 repaired,
@@ -411,9 +393,8 @@ mod tests {
             };
             BTreeMap::from([(FindingId::GhostWaiting, counts)])
         };
-        let interrupt = InterruptFlags::install_handlers_once();
-        let sizes = BatchSizes::default();
-        let mut repairer = Repairer::new(&options, "r".to_owned(), None, interrupt, sizes);
+        let filter = FindingFilter::default();
+        let mut repairer = Repairer::new(filter, "r".to_owned(), None, CallPace::new(None));
         repairer.counts_at_last_scan = counts(500);
         repairer.counts = counts(505);
         let mut found = ReportedFinding::new(FindingId::GhostWaiting, Severity::Critical);
@@ -429,6 +410,8 @@ mod tests {
                     causes: Vec::new(),
                 },
                 items: vec![found],
+                dry_run: None,
+                plan: None,
             },
             queue: RepairQueue::default(),
             halted: None,

@@ -8,18 +8,17 @@ use std::time::Instant;
 use super::undo::UndoWriter;
 use super::{exit_code, findings_text, new_repair_name};
 use crate::args::format::Format;
-use crate::bulk::pace::Pace;
 use crate::check::repair_queue::{ExpectedRepairHashes, RepairQueue};
-use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
-use crate::check::verify::finding_filter::{FindingFilter, exclude_failure_list_searches_if_jobs};
-use crate::check::verify::{CheckOptions, ScanOutcome, unlisted};
+use crate::check::verify::finding_filter::FindingFilter;
+use crate::check::verify::pace::CallPace;
+use crate::check::verify::unlisted::split_batch_of_failed_jobs;
+use crate::check::verify::{CheckOptions, ScanOutcome};
 use crate::core::call::Core;
 use crate::core::script::keys::Keys;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::interrupt::InterruptFlags;
 use crate::model::check::text::{plan_text, planned_commands, redis_cli_line};
-use crate::model::check::{DryRunRepair, RepairCounts, RepairPlan};
+use crate::model::check::{DryRunRepair, RepairCounts};
 use crate::model::finding::{FindingId, RepairStage};
 use crate::model::verdict::{
     ItemKind, ItemLocation, KeyChange, Repairability, Verdict, VerdictReply,
@@ -38,10 +37,7 @@ pub(crate) struct Repairer {
     stage: RepairStage,
     /// The findings that the repair of the queue should repair, in case a reply is lost.
     expected: ExpectedRepairHashes,
-    pace: Pace,
-    max_batch: usize,
-    pub interrupt: InterruptFlags,
-    batch_sizes: BatchSizes,
+    pace: CallPace,
     /// The number of entries removed from the list of the current batch.
     removed: u64,
     /// The jobs from which this repair removed a dependency on a job that does not exist.
@@ -57,23 +53,18 @@ pub(crate) struct Repairer {
 
 impl Repairer {
     pub(crate) fn new(
-        options: &CheckOptions,
+        filter: FindingFilter,
         repair_name: String,
         undo: Option<UndoWriter>,
-        interrupt: InterruptFlags,
-        batch_sizes: BatchSizes,
+        pace: CallPace,
     ) -> Repairer {
-        let pace = Pace::new(options.rate);
         Repairer {
-            max_batch: pace.slice_size(MAX_BATCH),
-            filter: options.filter.clone(),
+            filter,
             repair_name,
             undo,
             stage: RepairStage::Keys,
             expected: ExpectedRepairHashes::default(),
             pace,
-            interrupt,
-            batch_sizes,
             removed: 0,
             freed: HashSet::new(),
             set_aside: 0,
@@ -96,21 +87,17 @@ impl Repairer {
         self.expected = std::mem::take(&mut queue.expected);
         let mut repaired = 0;
         for batch in queue.into_batches() {
-            let Some(findings) = self
-                .filter
-                .finding_list_to_repair(batch.stage, &batch.excluded)
-            else {
+            let (stage, kind, excluded) = (batch.stage, batch.location.kind, &batch.excluded);
+            let Some(findings) = self.filter.finding_list_to_repair(stage, kind, excluded) else {
                 continue;
             };
-            for mut batch in unlisted::split_batch_of_failed_jobs(core, batch, |count| {
-                self.pace_unless_interrupted(count)
-            })? {
+            for mut batch in split_batch_of_failed_jobs(core, batch, &mut self.pace)? {
                 self.removed = 0;
-                self.stage = batch.stage;
+                self.stage = stage;
                 let kind = batch.location.kind;
-                let findings = exclude_failure_list_searches_if_jobs(findings.clone(), kind);
-                while let Some(groups) = batch.take_groups_for_next_call(self.batch_size(kind)) {
-                    let location = batch.call_location(&groups);
+                while let Some((location, groups)) =
+                    batch.take_next_call(self.pace.batch_size(kind))
+                {
                     repaired +=
                         self.repair_groups_isolating_failures(core, &findings, &location, &groups)?;
                     progress.add_done(groups.iter().map(|group| group.len() as u64).sum());
@@ -125,15 +112,6 @@ impl Repairer {
     pub(crate) fn filter_for_rescan(&mut self) -> FindingFilter {
         self.filter = self.filter.also_selecting_releases_of(self.freed.clone());
         self.filter.clone()
-    }
-
-    /// Waits until `--rate` allows `count` more items. A received signal is an error.
-    fn pace_unless_interrupted(&mut self, count: usize) -> Result<(), Error> {
-        self.pace.wait_unless_interrupted(count, &self.interrupt)
-    }
-
-    fn batch_size(&self, kind: ItemKind) -> usize {
-        self.batch_sizes.size_for(kind).min(self.max_batch)
     }
 
     /// Repairs groups of items in one call. If the call fails, because the user lacks a right or a key has a wrong
@@ -159,7 +137,8 @@ impl Repairer {
                     + self.repair_groups_isolating_failures(core, findings, location, others)?)
             }
             Err(error) if error.kind() == Kind::NoPerm => {
-                self.pace.wait_before_slice(items.len(), &self.interrupt);
+                // After a signal, first count the refused repairs. The next wait ends the repair.
+                _ = self.pace.wait_unless_interrupted(items.len());
                 let reply = core.verify_items(core.now(), findings, "", location, &items)?;
                 for verdict in reply.verdicts {
                     if verdict.outcome == Repairability::Repairable {
@@ -201,7 +180,7 @@ impl Repairer {
         while !rest.is_empty() {
             // With an undo file, each item counts twice for `--rate`, because another call plans its repair first.
             let times = 1 + usize::from(self.undo.is_some());
-            self.pace_unless_interrupted(times * rest.len())?;
+            self.pace.wait_unless_interrupted(times * rest.len())?;
             let now = core.now();
             let mut items = self.items_at_current_positions(location, rest);
             let mut planned = None;
@@ -219,8 +198,8 @@ impl Repairer {
             let elapsed = begun.elapsed();
             let item_count = items.len();
             let verified = reply.as_ref().map_or(item_count, |reply| reply.verified);
-            self.batch_sizes
-                .adjust_size(location.kind, verified, elapsed);
+            self.pace
+                .adjust_batch_size(location.kind, verified, elapsed);
             let (reply, recorded) = match (reply, &mut self.undo) {
                 (Ok(reply), Some(undo)) => {
                     let recorded = undo.write_done_batch(&reply);
@@ -305,10 +284,11 @@ pub(super) fn run_dry_run(
     options: &CheckOptions,
     keeps_undo: bool,
     result: ScanOutcome,
-    interrupt: &InterruptFlags,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    let ScanOutcome { check, queue, .. } = result;
+    let ScanOutcome {
+        mut check, queue, ..
+    } = result;
     let repairable: u64 = check.items.iter().map(|found| found.repairable).sum();
     let what = match repairable {
         0 => "there is nothing to repair".to_owned(),
@@ -340,74 +320,75 @@ pub(super) fn run_dry_run(
         }
         return Ok(exit_code(remains));
     }
-    let mut document = RepairPlan {
-        check,
-        dry_run: true,
-        plan: Vec::new(),
-    };
-    let keys = Keys::new(session.prefix());
-    let repair_name = new_repair_name(session.now());
-    let mut filter = PlanDeduplicator::default();
-    let now = session.now();
-    let mut batch_sizes = BatchSizes::new(session.core()?.measure_round_trip(now));
-    let mut pace = Pace::new(options.rate);
-    let (max_batch, mut verdicts) = (pace.slice_size(usize::MAX), Vec::new());
-    for batch in queue.into_batches() {
-        let Some(findings) = options
-            .filter
-            .finding_list_to_repair(batch.stage, &batch.excluded)
-        else {
-            continue;
-        };
-        let mut wait = |count| {
-            let waited = pace.wait_unless_interrupted(count, interrupt);
-            waited.map_err(|error| Error::new(error.kind(), "interrupted; nothing was changed"))
-        };
-        for mut batch in unlisted::split_batch_of_failed_jobs(session.core()?, batch, &mut wait)? {
-            let kind = batch.location.kind;
-            let findings = exclude_failure_list_searches_if_jobs(findings.clone(), kind);
-            while let Some(groups) =
-                batch.take_groups_for_next_call(max_batch.min(batch_sizes.size_for(kind)))
-            {
-                let (core, items) = (session.core()?, groups.concat());
-                let mut rest = items.as_slice();
-                while !rest.is_empty() {
-                    wait(rest.len())?;
-                    let begun = Instant::now();
-                    let location = batch.call_location(&groups);
-                    let reply =
-                        core.verify_items(core.now(), &findings, &repair_name, &location, rest)?;
-                    batch_sizes.adjust_size(kind, reply.verified, begun.elapsed());
-                    rest = &rest[reply.verified.clamp(1, rest.len())..];
-                    verdicts.extend(reply.verdicts);
-                }
-                for verdict in verdicts.drain(..) {
-                    let planned = match verdict.outcome {
-                        Repairability::Repairable => filter.plan_if_new(&keys, &verdict),
-                        _ => None,
-                    };
-                    match (planned, session.ui.format()) {
-                        (None, _) => {}
-                        (Some(planned), Format::Table) => {
-                            session.ui.print_text(&planned_commands(&planned))?;
-                        }
-                        (Some(planned), Format::Ndjson) => {
-                            let line = json::compact_line(&planned).map_err(Error::internal)?;
-                            session.ui.write_bytes(&line)?;
-                        }
-                        (Some(planned), _) => document.plan.push(planned),
-                    }
-                }
+    let mut plan = Vec::new();
+    show_planned_repairs(options, queue, &mut plan, session).map_err(|error| {
+        match error.kind() {
+            kind @ (Kind::Interrupted | Kind::Terminated) => {
+                Error::new(kind, "interrupted; nothing was changed")
             }
+            _ => error,
         }
-    }
+    })?;
     if session.ui.format() == Format::Json {
-        session.ui.show(&document)?;
+        (check.dry_run, check.plan) = (Some(true), Some(plan));
+        session.ui.show(&check)?;
     }
     if overflowed {
         session.ui.note(note);
     }
     Ok(exit_code(remains))
+}
+
+/// Prints the planned repairs. In JSON, adds them to `plan` instead, for a single document.
+fn show_planned_repairs(
+    options: &CheckOptions,
+    queue: RepairQueue,
+    plan: &mut Vec<DryRunRepair>,
+    session: &mut Session,
+) -> Result<(), Error> {
+    let keys = Keys::new(session.prefix());
+    let repair_name = new_repair_name(session.now());
+    let mut filter = PlanDeduplicator::default();
+    let (core, ui) = session.core_and_ui()?;
+    let mut pace = CallPace::new(options.rate);
+    pace.measure_round_trip(core);
+    for batch in queue.into_batches() {
+        let (stage, kind, excluded) = (batch.stage, batch.location.kind, &batch.excluded);
+        let Some(findings) = options.filter.finding_list_to_repair(stage, kind, excluded) else {
+            continue;
+        };
+        for mut batch in split_batch_of_failed_jobs(core, batch, &mut pace)? {
+            let kind = batch.location.kind;
+            while let Some((location, groups)) = batch.take_next_call(pace.batch_size(kind)) {
+                let (items, mut verdicts) = (groups.concat(), Vec::new());
+                let mut rest = items.as_slice();
+                while !rest.is_empty() {
+                    pace.wait_unless_interrupted(rest.len())?;
+                    let begun = Instant::now();
+                    let reply =
+                        core.verify_items(core.now(), &findings, &repair_name, &location, rest)?;
+                    pace.adjust_batch_size(kind, reply.verified, begun.elapsed());
+                    rest = &rest[reply.verified.clamp(1, rest.len())..];
+                    verdicts.extend(reply.verdicts);
+                }
+                verdicts.retain(|verdict| verdict.outcome == Repairability::Repairable);
+                for verdict in verdicts {
+                    let Some(planned) = filter.plan_if_new(&keys, &verdict) else {
+                        continue;
+                    };
+                    match ui.format() {
+                        Format::Table => ui.print_text(&planned_commands(&planned))?,
+                        Format::Ndjson => {
+                            let line = json::compact_line(&planned).map_err(Error::internal)?;
+                            ui.write_bytes(&line)?;
+                        }
+                        _ => plan.push(planned),
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Drops repairs that the plan already has, since several locations may report one finding. Also drops repairs

@@ -1,20 +1,25 @@
 //! `--revert`: reverts the changes of a repair, newest first. A value that has changed since the repair stays.
+//!
+//! `check.revert` reverts most changes. But it would read a whole failure list for each entry that the repair removed
+//! from the list. So a revert collects such entries, and writes the list once if they are many ([`MIN_ENTRIES`]). A
+//! script call must not block the server for a list of any length, so a long list would take several calls. Between
+//! these calls other clients may change the list, and a script would compare only its length and its ends. So this code
+//! reads and writes the list by plain commands under WATCH, with which the server notices each change in between.
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::Instant;
 
-use super::list_revert::{MIN_ENTRIES, RemovedListEntries};
+use super::new_repair_name;
 use super::undo::{FindingChanges, UndoFile};
-use crate::bulk::pace::Pace;
-use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
 use crate::check::verify::finding_filter::FindingFilter;
-use crate::core::api::check::RevertCounts;
+use crate::check::verify::pace::CallPace;
+use crate::core::api::check::{ListRewrite, RevertCounts};
+use crate::core::api::read::{ReadCommand, ReadReply};
 use crate::core::call::Core;
 use crate::core::script::keys::{KeyFamily, Keys};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::interrupt::InterruptFlags;
 use crate::model::bulk::{BulkReport, BulkTableColumns, BulkTotals};
 use crate::model::check::text::changes_by_finding_text;
 use crate::model::finding::FindingId;
@@ -26,7 +31,19 @@ use crate::session::Session;
 use crate::text::{Sanitized, format_count, with_thousands_separators};
 use crate::ui::Progress;
 
-/// The kind that a revert passes to [`BatchSizes`]: one batch size serves for changes of all kinds.
+/// If the repair removed fewer entries than this, the revert restores them one at a time.
+const MIN_ENTRIES: usize = 50;
+
+/// Maximum number of entries collected (20 MB).
+const MAX_ENTRIES: usize = 200_000;
+
+/// Maximum number of attempts to write a list that other clients change at the same time.
+const MAX_TRIES: usize = 3;
+
+/// The number of entries read by one command.
+const PAGE_SIZE: i64 = 1000;
+
+/// The kind that a revert passes to [`CallPace`]: one batch size serves for changes of all kinds.
 const ANY_KIND: ItemKind = ItemKind::Key;
 
 pub(crate) fn run_revert(
@@ -136,11 +153,10 @@ fn revert_file(
     progress: &mut Progress,
     sum: &mut BulkTotals,
 ) -> Result<(), Error> {
-    let now = core.now();
+    let mut pace = CallPace::new(rate);
+    pace.measure_round_trip(core);
     let mut reverter = Reverter {
-        interrupt: InterruptFlags::install_handlers_once(),
-        pace: Pace::new(rate),
-        batch_sizes: BatchSizes::new(core.measure_round_trip(now)),
+        pace,
         keys: Keys::new(core.prefix()),
         lists: HashMap::new(),
         core,
@@ -154,7 +170,7 @@ fn revert_file(
             reverter.sort_changes_and_revert_conflicting(repair, &mut changes)?;
             // One call reverts all changes of a finding, so the call ends before a finding that does not fit.
             let more = repairs.peek().map(|repair| repair.changes.len());
-            if more.is_none_or(|more| changes.len() + more > reverter.batch_size()) {
+            if more.is_none_or(|more| changes.len() + more > reverter.pace.batch_size(ANY_KIND)) {
                 reverter.revert_in_one_call(&std::mem::take(&mut changes))?;
             }
         }
@@ -171,19 +187,12 @@ struct Reverter<'a> {
     keys: Keys,
     /// Entries that this revert has collected and not restored yet, by the key of their failure list.
     lists: HashMap<Name, RemovedListEntries>,
-    interrupt: InterruptFlags,
-    pace: Pace,
-    batch_sizes: BatchSizes,
+    pace: CallPace,
     progress: &'a mut Progress,
     sum: &'a mut BulkTotals,
 }
 
 impl Reverter<'_> {
-    fn batch_size(&self) -> usize {
-        let max_batch = self.pace.slice_size(MAX_BATCH);
-        self.batch_sizes.size_for(ANY_KIND).min(max_batch)
-    }
-
     /// Collects the entries that the repair of a finding removed from a failure list. Adds all other changes of the
     /// repair to `other_changes`.
     fn sort_changes_and_revert_conflicting(
@@ -237,28 +246,22 @@ impl Reverter<'_> {
 
     /// Restores the collected entries of a failure list: many entries by a rewrite of the list, few one at a time.
     fn revert_list(&mut self, list: &RemovedListEntries) -> Result<(), Error> {
-        let (pace, interrupt) = (&mut self.pace, &self.interrupt);
-        let mut wait = |count| pace.wait_unless_interrupted(count, interrupt);
         if list.entries.len() >= MIN_ENTRIES
-            && let Some(counts) = list.try_rewrite_list(self.core, &mut wait)?
+            && let Some(counts) = list.try_rewrite_list(self.core, &mut self.pace)?
         {
             self.add_counts(counts);
             self.progress.add_done(list.entries.len() as u64);
             return Ok(());
         }
-        let changes = list.changes_not_yet_reverted(self.core, wait)?;
+        let changes = list.changes_not_yet_reverted(self.core, &mut self.pace)?;
         let returned = list.entries.len() - changes.len();
         self.sum.skipped += returned;
         self.progress.add_done(returned as u64);
-        self.revert_in_batches(&changes)
-    }
-
-    fn revert_in_batches(&mut self, changes: &[KeyChange]) -> Result<(), Error> {
-        let mut rest = changes;
+        let mut rest = changes.as_slice();
         while !rest.is_empty() {
-            let (some, others) = rest.split_at(self.batch_size().min(rest.len()));
-            self.revert_in_one_call(some)?;
-            rest = others;
+            let size = self.pace.batch_size(ANY_KIND).min(rest.len());
+            self.revert_in_one_call(&rest[..size])?;
+            rest = &rest[size..];
         }
         Ok(())
     }
@@ -267,13 +270,12 @@ impl Reverter<'_> {
         if changes.is_empty() {
             return Ok(());
         }
-        self.pace
-            .wait_unless_interrupted(changes.len(), &self.interrupt)?;
+        self.pace.wait_unless_interrupted(changes.len())?;
         let begun = Instant::now();
         let counts = self.core.revert_changes(self.core.now(), changes)?;
         let elapsed = begun.elapsed();
-        self.batch_sizes
-            .adjust_size(ANY_KIND, changes.len(), elapsed);
+        self.pace
+            .adjust_batch_size(ANY_KIND, changes.len(), elapsed);
         self.add_counts(counts);
         self.progress.add_done(changes.len() as u64);
         Ok(())
@@ -283,4 +285,203 @@ impl Reverter<'_> {
         self.sum.done += usize::try_from(counts.reverted).unwrap_or(usize::MAX);
         self.sum.skipped += usize::try_from(counts.skipped).unwrap_or(usize::MAX);
     }
+}
+
+/// Entries that a repair removed from one list, each with its index, in the order of the indexes.
+#[derive(Debug)]
+struct RemovedListEntries {
+    pub key: Name,
+    pub entries: Vec<(u64, Name)>,
+}
+
+impl RemovedListEntries {
+    /// The entries that the changes of a repaired finding removed. `None` unless all of these changes removed
+    /// misplaced entries from one failure list.
+    fn from_changes(id: FindingId, changes: &[KeyChange]) -> Option<RemovedListEntries> {
+        let mut list = RemovedListEntries {
+            key: changes.first()?.key.clone(),
+            entries: Vec::new(),
+        };
+        list.add_if_same_list(id, changes).then_some(list)
+    }
+
+    /// Adds the entries that the changes of the next repaired finding removed. Returns false, and adds nothing,
+    /// unless all of these changes removed entries of this list behind the ones collected so far.
+    fn add_if_same_list(&mut self, id: FindingId, changes: &[KeyChange]) -> bool {
+        // The repair of any other finding may have kept an entry of the job in the list: do not add its changes, since
+        // the kept entry would count as restored.
+        if id != FindingId::FailedStray {
+            return false;
+        }
+        let mut next = self.entries.last().map_or(0, |(index, _)| index + 1);
+        let mut added = Vec::with_capacity(changes.len());
+        for change in changes {
+            let index = change
+                .item
+                .as_ref()
+                .and_then(|item| item.as_str()?.parse().ok());
+            let (Some(index), Some(entry), None) = (index, &change.before, &change.after) else {
+                return false;
+            };
+            if change.key != self.key || index < next {
+                return false;
+            }
+            added.push((index, entry.clone()));
+            next = index + 1;
+        }
+        let fits = self.entries.len() + added.len() <= MAX_ENTRIES;
+        if fits {
+            self.entries.append(&mut added);
+        }
+        fits
+    }
+
+    /// The changes of this list that no revert has undone yet, in the form for `check.revert`. An entry at any index
+    /// of the list counts as restored, because earlier reverts may have shifted it.
+    fn changes_not_yet_reverted(
+        &self,
+        core: &mut Core,
+        pace: &mut CallPace,
+    ) -> Result<Vec<KeyChange>, Error> {
+        let mut returned = self.count_entries_already_in_list(core, pace)?;
+        let entries = self.entries.iter();
+        let rest = entries.filter(|(_, entry)| !take_if_returned(&mut returned, entry));
+        let changes = rest.map(|(index, entry)| KeyChange {
+            key: self.key.clone(),
+            item: Some(Name::from(index.to_string())),
+            before: Some(entry.clone()),
+            after: None,
+        });
+        Ok(changes.collect())
+    }
+
+    /// Reads the list, and counts how often it has each removed entry again.
+    fn count_entries_already_in_list(
+        &self,
+        core: &mut Core,
+        pace: &mut CallPace,
+    ) -> Result<Returned<'_>, Error> {
+        let entries = self.entries.iter();
+        let mut returned: Returned = entries.map(|(_, entry)| (entry.as_bytes(), 0)).collect();
+        let mut read = 0;
+        while let Some(page) = self.read_page_if_any(core, read)? {
+            pace.wait_unless_interrupted(page.len())?;
+            read += page.len() as u64;
+            for entry in page {
+                if let Some(count) = returned.get_mut(entry.as_slice()) {
+                    *count += 1;
+                }
+            }
+        }
+        Ok(returned)
+    }
+
+    /// Replaces the list by one that also has the removed entries. Skips an entry that the list already has again, or
+    /// whose index is beyond the end of the list. `None` if other clients change the list during each attempt, or the
+    /// user has no right to rewrite it.
+    fn try_rewrite_list(
+        &self,
+        core: &mut Core,
+        pace: &mut CallPace,
+    ) -> Result<Option<RevertCounts>, Error> {
+        let keys = Keys::new(core.prefix());
+        for _ in 0..MAX_TRIES {
+            let repair_name = new_repair_name(core.now());
+            let replacement = keys.set_aside_key(&repair_name, self.key.as_bytes());
+            let Ok(mut rewrite) = core.begin_list_rewrite(self.key.as_bytes(), replacement) else {
+                return Ok(None);
+            };
+            match self.try_fill_replacement(core, &mut rewrite, pace) {
+                Ok(Some(counts)) if counts.reverted > 0 => {
+                    if core.replace_if_unchanged(&mut rewrite)? {
+                        return Ok(Some(counts));
+                    }
+                }
+                Ok(None) => {}
+                result => {
+                    core.abandon_list_rewrite(&rewrite);
+                    return result;
+                }
+            }
+            core.abandon_list_rewrite(&rewrite);
+        }
+        Ok(None)
+    }
+
+    /// Merges the present and the removed entries into the replacement, in the order of their indexes. `None` if a write
+    /// failed.
+    fn try_fill_replacement(
+        &self,
+        core: &mut Core,
+        rewrite: &mut ListRewrite,
+        pace: &mut CallPace,
+    ) -> Result<Option<RevertCounts>, Error> {
+        let mut present = self.count_entries_already_in_list(core, pace)?;
+        let mut removed = self.entries.iter().peekable();
+        let (mut read, mut reverted) = (0, 0);
+        loop {
+            let page = self.read_page_if_any(core, read)?;
+            let is_end = page.is_none();
+            let page = page.unwrap_or_default();
+            if !is_end {
+                pace.wait_unless_interrupted(page.len())?;
+            }
+            read += page.len() as u64;
+            for entry in page.into_iter().map(Some).chain(is_end.then_some(None)) {
+                // Before this entry, or the end of the list, come the removed entries whose index the replacement has
+                // reached, except entries that the list already has again.
+                while let Some((_, entry)) = removed.next_if(|(index, _)| *index <= rewrite.length)
+                {
+                    if !take_if_returned(&mut present, entry) {
+                        reverted += 1;
+                        if !core.try_append_to_replacement(rewrite, entry.as_bytes().to_vec()) {
+                            return Ok(None);
+                        }
+                    }
+                }
+                if let Some(entry) = entry
+                    && !core.try_append_to_replacement(rewrite, entry)
+                {
+                    return Ok(None);
+                }
+            }
+            if is_end {
+                break;
+            }
+        }
+        Ok(Some(RevertCounts {
+            reverted,
+            skipped: self.entries.len() as u64 - reverted,
+        }))
+    }
+
+    /// Up to [`PAGE_SIZE`] entries of the list from an index on. `None` if the index is behind the end.
+    fn read_page_if_any(
+        &self,
+        core: &mut Core,
+        first_index: u64,
+    ) -> Result<Option<Vec<Vec<u8>>>, Error> {
+        let first = i64::try_from(first_index).unwrap_or(i64::MAX - PAGE_SIZE);
+        let read = ReadCommand::list_range(self.key.as_bytes(), first, first + PAGE_SIZE - 1);
+        let entries = match core.run_read(core.now(), read)? {
+            ReadReply::Texts(entries) => entries.into_iter().flatten().collect(),
+            _ => Vec::new(),
+        };
+        Ok(Some(entries).filter(|entries: &Vec<Vec<u8>>| !entries.is_empty()))
+    }
+}
+
+/// How often the list has each removed entry again. A revert restores entries in the order of their indexes: if only
+/// some entries of a job are back, they are the ones with the lowest indexes.
+type Returned<'a> = HashMap<&'a [u8], usize>;
+
+/// Whether the list has this removed entry again. Lowers the count, so that each occurrence in the list stands for
+/// one removed entry.
+fn take_if_returned(returned: &mut Returned, entry: &Name) -> bool {
+    let count = returned.get_mut(entry.as_bytes());
+    count.is_some_and(|count| {
+        let here = *count > 0;
+        *count = count.saturating_sub(1);
+        here
+    })
 }

@@ -11,7 +11,6 @@ use crate::check::verify;
 use crate::check::verify::CheckOptions;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::interrupt::InterruptFlags;
 use crate::model::check::CheckReport;
 use crate::session::Session;
 
@@ -108,12 +107,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     session.ui.check_columns::<CheckReport>()?;
     session.connect()?;
-    let scanned = verify::run_check(
-        &args.check,
-        false,
-        "scan",
-        &InterruptFlags::install_handlers_once(),
-        session,
-    )?;
+    let scanned = verify::run_check(&args.check, false, "scan", session)?;
     verify::report_findings(scanned, true, session)
 }

@@ -274,18 +274,9 @@ pub(crate) struct RepairBatch {
 }
 
 impl RepairBatch {
-    /// The location that the call for these groups names: a special one if a group has several jobs.
-    pub(crate) fn call_location(&self, groups: &[Vec<Name>]) -> ItemLocation {
-        let together = groups.iter().any(|group| group.len() > 1);
-        if self.location.kind == ItemKind::Job && together {
-            ItemLocation::for_jobs_verified_together()
-        } else {
-            self.location.clone()
-        }
-    }
-
-    /// Removes the groups for the next call: at least one group, and further groups up to `size` items in total.
-    pub(crate) fn take_groups_for_next_call(&mut self, size: usize) -> Option<Vec<Vec<Name>>> {
+    /// Removes the groups for the next call: at least one group, and further groups up to `size` items in total. The call
+    /// names the location that comes with them: a special one if a group has several jobs.
+    pub(crate) fn take_next_call(&mut self, size: usize) -> Option<(ItemLocation, Vec<Vec<Name>>)> {
         let mut groups = vec![self.groups.pop_front()?];
         let mut items = groups[0].len();
         let is_large = |group: &Vec<Name>| group.iter().any(|item| self.large.contains(item));
@@ -297,7 +288,13 @@ impl RepairBatch {
             items += next.len();
             groups.extend(self.groups.pop_front());
         }
-        Some(groups)
+        let together = groups.iter().any(|group| group.len() > 1);
+        let location = if self.location.kind == ItemKind::Job && together {
+            ItemLocation::for_jobs_verified_together()
+        } else {
+            self.location.clone()
+        };
+        Some((location, groups))
     }
 }
 
@@ -587,7 +584,7 @@ mod tests {
         }
         let mut batch = queue.into_batches().remove(0);
         let mut sizes = Vec::new();
-        while let Some(groups) = batch.take_groups_for_next_call(10) {
+        while let Some((_, groups)) = batch.take_next_call(10) {
             sizes.push(groups.concat().len());
         }
         assert_eq!(sizes, [2, 1, 2]);

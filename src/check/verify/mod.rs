@@ -1,8 +1,8 @@
 //! One scan with the verification of its candidates, the possible inconsistencies. The core verifies them in batches. The
 //! confirmed findings are counted, reported and queued for a repair.
 
-pub(crate) mod batch_size;
 pub(crate) mod finding_filter;
+pub(crate) mod pace;
 pub(crate) mod unlisted;
 mod verdicts;
 mod verifier;
@@ -10,9 +10,9 @@ mod verifier;
 use std::collections::BTreeSet;
 
 use self::finding_filter::FindingFilter;
-use self::verifier::{Verifier, VerifyProgress};
+use self::pace::CallPace;
+use self::verifier::Verifier;
 use crate::args::value;
-use crate::bulk::pace::Pace;
 use crate::check::repair_queue::RepairQueue;
 use crate::check::scan::ScanCounts;
 use crate::command_line::CommandLine;
@@ -20,7 +20,6 @@ use crate::core::api::check::ServerRisks;
 use crate::core::api::index::Index;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::interrupt::InterruptFlags;
 use crate::json::Number;
 use crate::model::check::{CheckReport, ReportedFinding, ScanSummary};
 use crate::model::finding::{FINDINGS, FindingId, KnownCause, Severity};
@@ -95,9 +94,9 @@ pub(crate) fn run_check(
     options: &CheckOptions,
     for_repair: bool,
     title: &str,
-    interrupt: &InterruptFlags,
     session: &mut Session,
 ) -> Result<ScanOutcome, Error> {
+    let mut pace = CallPace::new(options.rate);
     let queues = resolve_queues(&options.queues, session)?;
     let now = session.now();
     let stopwatch = session.clock().start_stopwatch();
@@ -107,18 +106,12 @@ pub(crate) fn run_check(
     let mut moves = 0;
     let (mut verifier, scanned) = loop {
         let bar = ui.start_progress_bar(keys.unwrap_or(0)).with_title(title);
-        let progress = VerifyProgress {
-            bar,
-            pace: Pace::new(options.rate),
-            interrupt: interrupt.clone(),
-            counts: ScanCounts::default(),
-            pass: (0, 0),
-        };
-        let mut verifier = Verifier::new(options, for_repair, queues.clone(), progress);
+        let mut verifier = Verifier::new(options, for_repair, queues.clone(), pace, bar);
         match verifier.scan_and_verify(core, now, &queues) {
             // Keys moved to another server of the cluster. Begin the scan again, but only once.
             Err(error) if error.kind() == Kind::SlotMoving && moves == 0 => {
                 moves += 1;
+                pace = verifier.pace;
                 ui.note(&format!(
                     "note: {}; the scan begins again",
                     error.message_without_effect()
@@ -127,7 +120,7 @@ pub(crate) fn run_check(
             scanned => break (verifier, scanned),
         }
     };
-    let (counts, verified) = (verifier.progress.counts, verifier.verified);
+    let (counts, verified) = (verifier.counts, verifier.verified);
     if queues.is_empty()
         && let Some(verdict) = eviction_finding(&server)
     {
@@ -165,7 +158,12 @@ pub(crate) fn run_check(
         causes: likely_causes(&items, &server),
     };
     Ok(ScanOutcome {
-        check: CheckReport { scan, items },
+        check: CheckReport {
+            scan,
+            items,
+            dry_run: None,
+            plan: None,
+        },
         queue,
         halted,
         narrow: !queues.is_empty() || options.filter.excludes_any_finding(),

@@ -21,7 +21,7 @@ use crate::model::verdict::{ItemKind, ItemLocation, KeyChange, MAX_ITEMS, Verdic
 use crate::name::Name;
 
 /// Maximum number of entries that one command adds to the replacement.
-pub(crate) const MAX_ADDED: usize = 500;
+const MAX_ADDED: usize = 500;
 
 impl Core {
     /// Verifies items of one location: reports the findings, with the changes that [`Core::repair_items`] would make.
@@ -134,6 +134,10 @@ pub(crate) struct ListRewrite {
     replacement: Vec<u8>,
     /// The connection that watches the list.
     connection: u64,
+    /// Entries of the replacement that the next command sends to the server.
+    unsent: Vec<Vec<u8>>,
+    /// The number of entries of the replacement so far, with the unsent ones: the index of its next entry.
+    pub length: u64,
 }
 
 impl Core {
@@ -149,16 +153,28 @@ impl Core {
             key: key.to_vec(),
             replacement,
             connection: self.connection_number(),
+            unsent: Vec::with_capacity(MAX_ADDED),
+            length: 0,
         })
     }
 
-    /// Appends entries to the replacement, at most [`MAX_ADDED`]. Returns false if the connection that watches the list
-    /// is gone, or if the server refused the entries: the caller must then abandon the rewrite.
-    pub(crate) fn try_extend_replacement(
+    /// Appends an entry to the replacement. Returns false if the connection that watches the list is gone, or if the
+    /// server refused entries: the caller must then abandon the rewrite.
+    pub(crate) fn try_append_to_replacement(
         &mut self,
-        rewrite: &ListRewrite,
-        entries: &[Vec<u8>],
+        rewrite: &mut ListRewrite,
+        entry: Vec<u8>,
     ) -> bool {
+        rewrite.unsent.push(entry);
+        rewrite.length += 1;
+        rewrite.unsent.len() < MAX_ADDED || self.try_send_unsent_entries(rewrite)
+    }
+
+    fn try_send_unsent_entries(&mut self, rewrite: &mut ListRewrite) -> bool {
+        let entries = std::mem::take(&mut rewrite.unsent);
+        if entries.is_empty() {
+            return true;
+        }
         let mut packed = PackedCommands::default();
         packed.begin_command(entries.len() + 2);
         packed.add_word(b"RPUSH");
@@ -169,8 +185,14 @@ impl Core {
     }
 
     /// Puts the replacement in the place of the list. Returns false, without a change, if the list has changed
-    /// meanwhile, or if the user may not rename keys.
-    pub(crate) fn replace_if_unchanged(&mut self, rewrite: &ListRewrite) -> Result<bool, Error> {
+    /// meanwhile, if the connection that watches it is gone, or if the user may not rename keys.
+    pub(crate) fn replace_if_unchanged(
+        &mut self,
+        rewrite: &mut ListRewrite,
+    ) -> Result<bool, Error> {
+        if !self.try_send_unsent_entries(rewrite) {
+            return Ok(false);
+        }
         let mut packed = PackedCommands::default();
         packed.add_command(&["MULTI"]);
         packed.add_command(&[b"RENAME".as_slice(), &rewrite.replacement, &rewrite.key]);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{CheckReport, DryRunRepair, RepairPlan, RepairReport, ReportedFinding};
+use super::{CheckReport, DryRunRepair, RepairReport, ReportedFinding};
 use crate::model::finding::{ExampleForm, FindingId, RepairApproval, Severity};
 use crate::model::jid_labels::JidLabels;
 use crate::model::verdict::Verdict;
@@ -38,8 +38,7 @@ const COLUMNS: &[Column<ReportedFinding>] = &[
 impl View for CheckReport {
     const DOCUMENT: DocumentKind =
         DocumentKind::new::<CheckReport>("check", "Inconsistent data: check")
-            .add_fields_of::<RepairReport>()
-            .add_fields_of::<RepairPlan>();
+            .add_fields_of::<RepairReport>();
 
     fn headings() -> Vec<Heading> {
         column_headings(COLUMNS)
@@ -227,22 +226,6 @@ impl RepairReport {
             ));
         }
         summary
-    }
-}
-
-impl View for RepairPlan {
-    const DOCUMENT: DocumentKind = CheckReport::DOCUMENT;
-
-    fn headings() -> Vec<Heading> {
-        column_headings(COLUMNS)
-    }
-
-    fn text(&self, _: &RenderOptions) -> String {
-        self.plan.iter().map(planned_commands).collect()
-    }
-
-    fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
-        lines.write_items(&self.plan)
     }
 }
 
@@ -477,6 +460,8 @@ mod tests {
                 found("ghost-waiting", &[("3f2a4c5d6e7f", "mail")]),
                 tag_count,
             ],
+            dry_run: None,
+            plan: None,
         };
         assert_eq!(
             check.scan_headline(),
