@@ -81,7 +81,7 @@ pub(crate) fn run_repair(
     ask_for_approval(&first, session)?;
     let repair_name = new_repair_name(session.now());
     if let Some(undo) = &mut undo {
-        undo.write_header_or_note_restart(session)?;
+        undo.ledger.write_head_or_note_server_restart(session)?;
     }
     let mut pace = CallPace::new(check.rate);
     pace.measure_round_trip(session.core()?);
@@ -165,11 +165,7 @@ fn exit_code(is_failing: bool) -> Exit {
 fn ask_for_approval(result: &ScanOutcome, session: &mut Session) -> Result<(), Error> {
     let items = &result.check.items;
     let repairable = items.iter().map(|found| found.repairable).sum();
-    let what = format!(
-        "repair {} on {}",
-        findings_text(repairable),
-        session.server_label_and_address()?
-    );
+    let what = repair_question(repairable, session)?;
     let headline = result.check.scan_headline();
     session.ui.note(&headline);
     let details = |options: &_| plan_text(items, options);
@@ -184,8 +180,10 @@ fn ask_for_approval(result: &ScanOutcome, session: &mut Session) -> Result<(), E
     session.ui.confirm_repair(&what, deleted, details).map(drop)
 }
 
-fn findings_text(count: u64) -> String {
-    format_count(count, "finding", "findings")
+fn repair_question(findings: u64, session: &mut Session) -> Result<String, Error> {
+    let findings = format_count(findings, "finding", "findings");
+    let server = session.server_label_and_address()?;
+    Ok(format!("repair {findings} on {server}"))
 }
 
 /// An approved repair: rounds of a repair and a scan, and the report of all rounds.
@@ -196,10 +194,6 @@ fn repair_and_report(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let stopwatch = session.clock().start_stopwatch();
-    let mut repairable: BTreeMap<FindingId, u64> = BTreeMap::new();
-    for item in &first_scan.check.items {
-        *repairable.entry(item.finding.id).or_default() += item.repairable;
-    }
     let before = first_scan.check.items.clone();
     let skipped_by_scope = first_scan.queue.skipped_by_scope;
     let too_many_dependencies = first_scan.queue.jobs_with_unrestorable_dependencies();
@@ -209,7 +203,7 @@ fn repair_and_report(
     let error = error.or_else(|| repairer.missing_right.take());
     let elapsed = stopwatch.elapsed_seconds();
     last.check.scan.elapsed_s = Number((elapsed * 10.0).round() / 10.0);
-    let repaired = make_report(&repairer, &last, repairable, before, complete);
+    let repaired = make_report(&repairer, &last, before, complete);
     session.ui.show(&repaired)?;
     let summary = repaired.totals_line();
     let failing = last.reaches_fail_on_severity();
@@ -296,10 +290,13 @@ fn repair_and_rescan_in_rounds(
 fn make_report(
     repairer: &Repairer,
     last: &ScanOutcome,
-    mut repairable: BTreeMap<FindingId, u64>,
     first: Vec<ReportedFinding>,
     is_complete: bool,
 ) -> RepairReport {
+    let mut repairable: BTreeMap<FindingId, u64> = BTreeMap::new();
+    for found in &first {
+        *repairable.entry(found.finding.id).or_default() += found.repairable;
+    }
     let mut items: Vec<ReportedFinding> = Vec::new();
     let mut all_counts = repairer.counts.clone();
     for found in &last.check.items {
@@ -418,7 +415,7 @@ mod tests {
             narrow: false,
             unverified: Default::default(),
         };
-        let report = make_report(&repairer, &last, BTreeMap::new(), Vec::new(), false);
+        let report = make_report(&repairer, &last, Vec::new(), false);
         assert_eq!(report.items[0].count, 95);
     }
 }

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::Instant;
 
 use super::undo::UndoWriter;
-use super::{exit_code, findings_text, new_repair_name};
+use super::{exit_code, new_repair_name, repair_question};
 use crate::args::format::Format;
 use crate::check::repair_queue::{ExpectedRepairHashes, RepairQueue};
 use crate::check::verify::finding_filter::FindingFilter;
@@ -292,11 +292,7 @@ pub(super) fn run_dry_run(
     let repairable: u64 = check.items.iter().map(|found| found.repairable).sum();
     let what = match repairable {
         0 => "there is nothing to repair".to_owned(),
-        _ => format!(
-            "repair {} on {}",
-            findings_text(repairable),
-            session.server_label_and_address()?
-        ),
+        _ => repair_question(repairable, session)?,
     };
     session.ui.print_dry_run_plan(&what, |render_options| {
         // A plan without a table begins with an empty line. Drop this line, because a headline stands directly above.

@@ -290,8 +290,8 @@ impl Reverter<'_> {
 /// Entries that a repair removed from one list, each with its index, in the order of the indexes.
 #[derive(Debug)]
 struct RemovedListEntries {
-    pub key: Name,
-    pub entries: Vec<(u64, Name)>,
+    key: Name,
+    entries: Vec<(u64, Name)>,
 }
 
 impl RemovedListEntries {
@@ -355,14 +355,16 @@ impl RemovedListEntries {
         Ok(changes.collect())
     }
 
-    /// Reads the list, and counts how often it has each removed entry again.
+    /// Reads the list, and counts how often it has each removed entry again. A revert restores entries in the order of
+    /// their indexes: if only some entries of a job are back, they are the ones with the lowest indexes.
     fn count_entries_already_in_list(
         &self,
         core: &mut Core,
         pace: &mut CallPace,
-    ) -> Result<Returned<'_>, Error> {
+    ) -> Result<HashMap<&[u8], usize>, Error> {
         let entries = self.entries.iter();
-        let mut returned: Returned = entries.map(|(_, entry)| (entry.as_bytes(), 0)).collect();
+        let mut returned: HashMap<&[u8], usize> =
+            entries.map(|(_, entry)| (entry.as_bytes(), 0)).collect();
         let mut read = 0;
         while let Some(page) = self.read_page_if_any(core, read)? {
             pace.wait_unless_interrupted(page.len())?;
@@ -471,13 +473,9 @@ impl RemovedListEntries {
     }
 }
 
-/// How often the list has each removed entry again. A revert restores entries in the order of their indexes: if only
-/// some entries of a job are back, they are the ones with the lowest indexes.
-type Returned<'a> = HashMap<&'a [u8], usize>;
-
 /// Whether the list has this removed entry again. Lowers the count, so that each occurrence in the list stands for
 /// one removed entry.
-fn take_if_returned(returned: &mut Returned, entry: &Name) -> bool {
+fn take_if_returned(returned: &mut HashMap<&[u8], usize>, entry: &Name) -> bool {
     let count = returned.get_mut(entry.as_bytes());
     count.is_some_and(|count| {
         let here = *count > 0;

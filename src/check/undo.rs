@@ -31,7 +31,7 @@ use crate::view::json;
 /// The undo file of a repair.
 #[derive(Debug)]
 pub(crate) struct UndoWriter {
-    ledger: Ledger,
+    pub ledger: Ledger,
     /// The number of the current batch.
     slice: u64,
 }
@@ -56,14 +56,6 @@ impl UndoWriter {
             Ok(())
         })?;
         Ok(UndoWriter { ledger, slice })
-    }
-
-    /// Writes the first line.
-    pub(crate) fn write_header_or_note_restart(
-        &mut self,
-        session: &mut Session,
-    ) -> Result<(), Error> {
-        self.ledger.write_head_or_note_server_restart(session)
     }
 
     /// Writes the plan of a batch to the disk. Returns false, and writes nothing, if no finding is to repair.

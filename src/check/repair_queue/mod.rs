@@ -210,13 +210,11 @@ impl RepairQueue {
                 || locations[*at as usize] != jobs
                 || !lost_dependencies_overflowed && !excluded.contains(item)
         });
-        let rank = |stage: RepairStage, at: u32| location_rank(stage, &locations[at as usize]);
-        items.sort_by(|one, other| {
-            let location = |at: u32| &locations[at as usize];
-            let by_stage = one.0.cmp(&other.0);
-            let by_rank = by_stage.then_with(|| rank(one.0, one.1).cmp(&rank(other.0, other.1)));
-            let by_location = by_rank.then_with(|| location(one.1).cmp(location(other.1)));
-            by_location.then_with(|| one.2.cmp(&other.2))
+        items.sort_by(|(stage, at, item), (other_stage, other_at, other_item)| {
+            let (location, other) = (&locations[*at as usize], &locations[*other_at as usize]);
+            let rank = location_rank(*stage, location);
+            let other_rank = location_rank(*other_stage, other);
+            (stage, rank, location, item).cmp(&(other_stage, other_rank, other, other_item))
         });
         items.dedup();
         let mut batches: Vec<RepairBatch> = Vec::new();

@@ -289,16 +289,25 @@ impl<'a> Scanner<'a> {
         Ok(self.core.run_id())
     }
 
-    /// Adds a key as a candidate in the first pass. If it is a key of a job, also adds the job.
     fn add_key_and_its_job_in_first_pass(&mut self, key: &[u8]) -> Result<(), Error> {
-        if !self.first_pass {
-            return Ok(());
+        if self.first_pass {
+            self.add_key_and_its_job(key)
+        } else {
+            Ok(())
         }
+    }
+
+    /// Adds a key as a candidate. If it is a key of a job, also adds the job.
+    fn add_key_and_its_job(&mut self, key: &[u8]) -> Result<(), Error> {
         self.add_key_candidate(key)?;
         match self.keys.without_job_prefix(key) {
-            Some(jid) => self.add_candidate_if_in_scope(ItemKind::Job, b"", jid),
+            Some(jid) => self.add_job_candidate(jid),
             None => Ok(()),
         }
+    }
+
+    fn add_job_candidate(&mut self, jid: &[u8]) -> Result<(), Error> {
+        self.add_candidate_if_in_scope(ItemKind::Job, b"", jid)
     }
 
     fn add_key_candidate(&mut self, key: &[u8]) -> Result<(), Error> {

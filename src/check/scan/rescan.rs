@@ -107,13 +107,7 @@ impl Scanner<'_> {
                     ) => {
                         let hash = scanner.hash_of_companion_key(which, jid);
                         if scanner.unmatched.contains_entry(hash, MatchSide::Upper) {
-                            scanner.add_key_candidate(key)?;
-                            let jid = scanner.keys.without_job_prefix(key);
-                            scanner.add_candidate_if_in_scope(
-                                ItemKind::Job,
-                                b"",
-                                jid.unwrap_or_default(),
-                            )?;
+                            scanner.add_key_and_its_job(key)?;
                         }
                     }
                     KeyFamily::Companion(JobCompanionKey::Dependencies, dependent) => {
@@ -149,7 +143,7 @@ impl Scanner<'_> {
                         )
                     };
                     if members.iter().any(is_unmatched) {
-                        scanner.add_candidate_if_in_scope(ItemKind::Job, b"", &dependent)
+                        scanner.add_job_candidate(&dependent)
                     } else {
                         Ok(())
                     }
@@ -180,7 +174,7 @@ impl Scanner<'_> {
                                 .or_default()
                                 .push(Name::from(dependency.as_slice()))
                         } else {
-                            scanner.add_candidate_if_in_scope(ItemKind::Job, b"", &dependency)?
+                            scanner.add_job_candidate(&dependency)?
                         }
                     }
                     Ok(())
@@ -345,7 +339,7 @@ impl Scanner<'_> {
                     && state == b"depends"
                     && scanner.was_deferred_without_dependencies(jid)
                 {
-                    scanner.add_candidate_if_in_scope(ItemKind::Job, b"", jid)?;
+                    scanner.add_job_candidate(jid)?;
                 }
             }
             Ok(())
@@ -377,7 +371,7 @@ impl Scanner<'_> {
                 self.add_key_candidate(&key)?;
                 // A missing counter has no key to verify: verify one of its jobs.
                 if let Some(jid) = &counted.example {
-                    self.add_candidate_if_in_scope(ItemKind::Job, b"", jid.as_bytes())?;
+                    self.add_job_candidate(jid.as_bytes())?;
                 }
             }
         }

@@ -406,7 +406,7 @@ impl BlockingFindings {
 
     /// Notes that any job may have a dependency that only the other job lists.
     pub(super) fn note_unreadable_dependents(&mut self) {
-        self.one_sided.treat_as_containing_every_hash();
+        self.one_sided.overflowed = true;
     }
 }
 
@@ -427,11 +427,6 @@ impl SaturatingHashSet {
         } else {
             self.overflowed = true
         }
-    }
-
-    /// From now on, the set counts as containing every hash.
-    fn treat_as_containing_every_hash(&mut self) {
-        self.overflowed = true;
     }
 
     fn may_contain(&self, hash: u64) -> bool {

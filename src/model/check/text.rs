@@ -19,10 +19,8 @@ use crate::view::table::{Cell, Column, Heading, Table, column_headings};
 use crate::view::{RenderOptions, View};
 
 const COLUMNS: &[Column<ReportedFinding>] = &[
-    Column::of_text("SEVERITY", |found, _| severity_cell(found.severity)),
-    Column::of_text("FINDING", |found, _| {
-        Cell::text(found.finding.id.into_str())
-    }),
+    SEVERITY,
+    FINDING,
     Column::of_numbers("COUNT", |found: &ReportedFinding, options| {
         count_or_minimum_cell(found.count, found, options)
     })
@@ -82,6 +80,13 @@ fn severity_cell(severity: Severity) -> Cell {
     };
     Cell::sorted_by(f64::from(rank), severity.into_str()).with_style(Some(style))
 }
+
+const SEVERITY: Column<ReportedFinding> =
+    Column::of_text("SEVERITY", |found, _| severity_cell(found.severity));
+
+const FINDING: Column<ReportedFinding> = Column::of_text("FINDING", |found, _| {
+    Cell::text(found.finding.id.into_str())
+});
 
 /// The column with the examples of a finding, in the tables of `check` and of the plan.
 const EXAMPLES: Column<ReportedFinding> =
@@ -150,10 +155,8 @@ fn examples_by_location(examples: &[Verdict], names: &JidLabels) -> String {
 }
 
 const REPAIR_COLUMNS: &[Column<ReportedFinding>] = &[
-    Column::of_text("SEVERITY", |found, _| severity_cell(found.severity)),
-    Column::of_text("FINDING", |found, _| {
-        Cell::text(found.finding.id.into_str())
-    }),
+    SEVERITY,
+    FINDING,
     Column::of_counts("REPAIRED", |found: &ReportedFinding| {
         found.repair_counts().repaired
     })
@@ -285,9 +288,7 @@ fn redis_cli_word(word: &Name) -> String {
 }
 
 const PLAN: &[Column<ReportedFinding>] = &[
-    Column::of_text("FINDING", |found, _| {
-        Cell::text(found.finding.id.into_str())
-    }),
+    FINDING,
     Column::of_numbers("COUNT", |found: &ReportedFinding, options| {
         count_or_minimum_cell(found.repairable, found, options)
     })
