@@ -41,7 +41,6 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["submit", "check::scan", "check::repair_queue"],
     ),
     ("operations", &["check::verify"]),
-    ("operations", &["check::repair"]),
     ("operations", &["check"]),
     ("commands", &["commands"]),
     ("app", &["app"]),

@@ -5,13 +5,12 @@ use std::path::PathBuf;
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
-use crate::check::repair;
-use crate::check::repair::revert;
+use crate::check::revert;
+use crate::check::run_repair;
 use crate::check::verify;
 use crate::check::verify::CheckOptions;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::interrupt::InterruptFlags;
 use crate::model::check::CheckReport;
 use crate::session::Session;
 
@@ -104,16 +103,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return revert::run_revert(file, filter, dry_run, *rate, session);
     }
     if args.repair {
-        return repair::run_repair(&args.check, args.undo.as_deref(), dry_run, session);
+        return run_repair(&args.check, args.undo.as_deref(), dry_run, session);
     }
     session.ui.check_columns::<CheckReport>()?;
     session.connect()?;
-    let scanned = verify::run_check(
-        &args.check,
-        false,
-        "scan",
-        &InterruptFlags::install_handlers_once(),
-        session,
-    )?;
+    let scanned = verify::run_check(&args.check, false, "scan", session)?;
     verify::report_findings(scanned, true, session)
 }

@@ -1,14 +1,12 @@
 //! The items that a scan queues for a repair. An item has its location but no changes, because the repair verifies it
 //! again. The queue takes a few megabytes at most. Without `--repair`, there is none.
 
-mod lost_dependencies;
 mod overlaps;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
 
-use self::lost_dependencies::{group_restorable_dependencies, has_lost_dependencies};
 use self::overlaps::OverlappingFindings;
 use crate::model::finding::{FindingId, RepairStage};
 use crate::model::verdict::{ItemKind, ItemLocation, MAX_ITEMS, Verdict};
@@ -212,13 +210,11 @@ impl RepairQueue {
                 || locations[*at as usize] != jobs
                 || !lost_dependencies_overflowed && !excluded.contains(item)
         });
-        let rank = |stage: RepairStage, at: u32| location_rank(stage, &locations[at as usize]);
-        items.sort_by(|one, other| {
-            let location = |at: u32| &locations[at as usize];
-            let by_stage = one.0.cmp(&other.0);
-            let by_rank = by_stage.then_with(|| rank(one.0, one.1).cmp(&rank(other.0, other.1)));
-            let by_location = by_rank.then_with(|| location(one.1).cmp(location(other.1)));
-            by_location.then_with(|| one.2.cmp(&other.2))
+        items.sort_by(|(stage, at, item), (other_stage, other_at, other_item)| {
+            let (location, other) = (&locations[*at as usize], &locations[*other_at as usize]);
+            let rank = location_rank(*stage, location);
+            let other_rank = location_rank(*other_stage, other);
+            (stage, rank, location, item).cmp(&(other_stage, other_rank, other, other_item))
         });
         items.dedup();
         let mut batches: Vec<RepairBatch> = Vec::new();
@@ -276,18 +272,9 @@ pub(crate) struct RepairBatch {
 }
 
 impl RepairBatch {
-    /// The location that the call for these groups names: a special one if a group has several jobs.
-    pub(crate) fn call_location(&self, groups: &[Vec<Name>]) -> ItemLocation {
-        let together = groups.iter().any(|group| group.len() > 1);
-        if self.location.kind == ItemKind::Job && together {
-            ItemLocation::for_jobs_verified_together()
-        } else {
-            self.location.clone()
-        }
-    }
-
-    /// Removes the groups for the next call: at least one group, and further groups up to `size` items in total.
-    pub(crate) fn take_groups_for_next_call(&mut self, size: usize) -> Option<Vec<Vec<Name>>> {
+    /// Removes the groups for the next call: at least one group, and further groups up to `size` items in total. The call
+    /// names the location that comes with them: a special one if a group has several jobs.
+    pub(crate) fn take_next_call(&mut self, size: usize) -> Option<(ItemLocation, Vec<Vec<Name>>)> {
         let mut groups = vec![self.groups.pop_front()?];
         let mut items = groups[0].len();
         let is_large = |group: &Vec<Name>| group.iter().any(|item| self.large.contains(item));
@@ -299,7 +286,13 @@ impl RepairBatch {
             items += next.len();
             groups.extend(self.groups.pop_front());
         }
-        Some(groups)
+        let together = groups.iter().any(|group| group.len() > 1);
+        let location = if self.location.kind == ItemKind::Job && together {
+            ItemLocation::for_jobs_verified_together()
+        } else {
+            self.location.clone()
+        };
+        Some((location, groups))
     }
 }
 
@@ -404,6 +397,78 @@ fn items_behind_verdict<'a>(
 
 fn contains_bytes(text: &[u8], part: &[u8]) -> bool {
     !part.is_empty() && text.windows(part.len()).any(|window| window == part)
+}
+
+/// Whether a verdict is about a job that lost its set of dependencies. One call must repair all jobs that list this job
+/// as a dependent: a later call would take their entries for wrong, because the set exists again.
+fn has_lost_dependencies(verdict: &Verdict) -> bool {
+    let own = [verdict.item.as_bytes(), b"-dependencies"].concat();
+    verdict.id == FindingId::DependencyOneSided
+        && verdict
+            .changes
+            .iter()
+            .any(|change| change.after.is_some() && change.key.as_bytes().ends_with(&own))
+}
+
+/// Groups the dependencies of pairs of a job and a lost dependency. A group has the dependencies of a job, and of all
+/// jobs that share dependencies with it, directly or through others. Moves a group that one call cannot restore to
+/// `excluded`: it is too large, or has an excluded job. `is_incomplete` says that pairs are missing, so that any group
+/// may lack members.
+fn group_restorable_dependencies(
+    pairs: Vec<(Name, Name)>,
+    is_incomplete: bool,
+    excluded_jobs: &HashSet<Name>,
+    excluded: &mut HashSet<Name>,
+) -> VecDeque<Vec<Name>> {
+    // A union-find structure: the parent of each pair. All pairs with the same root are one group.
+    let mut parents: Vec<usize> = Vec::new();
+    let mut excluded_groups: Vec<usize> = Vec::new();
+    let mut of_job: HashMap<Name, usize> = HashMap::new();
+    let mut of_dependency: HashMap<Name, usize> = HashMap::new();
+    for (job, dependency) in pairs {
+        let new = parents.len();
+        parents.push(new);
+        if excluded_jobs.contains(&job) {
+            excluded_groups.push(new);
+        }
+        let one = *of_job.entry(job).or_insert(new);
+        let other = *of_dependency.entry(dependency).or_insert(new);
+        let (one, other) = (
+            root_of_group(&mut parents, one),
+            root_of_group(&mut parents, other),
+        );
+        let new = root_of_group(&mut parents, new);
+        parents[other] = one;
+        parents[new] = one;
+    }
+    let mut members: BTreeMap<usize, Vec<Name>> = BTreeMap::new();
+    for (dependency, at) in of_dependency {
+        let at = root_of_group(&mut parents, at);
+        members.entry(at).or_default().push(dependency);
+    }
+    let excluded_groups: HashSet<usize> = excluded_groups
+        .into_iter()
+        .map(|at| root_of_group(&mut parents, at))
+        .collect();
+    let mut groups = VecDeque::new();
+    for (at, mut group) in members {
+        group.sort_unstable();
+        if is_incomplete || group.len() > MAX_ITEMS || excluded_groups.contains(&at) {
+            excluded.extend(group)
+        } else {
+            groups.push_back(group)
+        }
+    }
+    groups
+}
+
+/// The root of the tree that a pair belongs to, in a union-find structure. Shortens the path to the root.
+fn root_of_group(parents: &mut [usize], mut group: usize) -> usize {
+    while parents[group] != group {
+        parents[group] = parents[parents[group]];
+        group = parents[group];
+    }
+    group
 }
 
 #[cfg(test)]
@@ -517,7 +582,7 @@ mod tests {
         }
         let mut batch = queue.into_batches().remove(0);
         let mut sizes = Vec::new();
-        while let Some(groups) = batch.take_groups_for_next_call(10) {
+        while let Some((_, groups)) = batch.take_next_call(10) {
             sizes.push(groups.concat().len());
         }
         assert_eq!(sizes, [2, 1, 2]);

@@ -2,7 +2,7 @@
 //! may require them: its scores in sets, its lock, its lane, its throttles, or the count of its template.
 
 use crate::core::api::read::{ReadCommand, ReadReply};
-use crate::core::script::keys::{JobCompanionKey, QueueKey};
+use crate::core::script::keys::JobCompanionKey;
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
@@ -77,35 +77,20 @@ impl Scanner<'_> {
     }
 
     fn extra_read(&self, job: &ScannedJob, extra: &ExtraRead) -> ReadCommand {
-        match extra {
-            ExtraRead::WorkScore => ReadCommand::member_score(
-                &self.keys.queue_key(QueueKey::Work, &job.queue),
-                &job.jid,
-            ),
-            ExtraRead::LockScore => ReadCommand::member_score(
-                &self.keys.queue_key(QueueKey::Locks, &job.queue),
-                &job.jid,
-            ),
-            ExtraRead::WorkerScore => {
-                ReadCommand::member_score(&self.keys.worker_key(&job.worker), &job.jid)
-            }
-            ExtraRead::HasDependencies => ReadCommand::key_exists(
-                &self
-                    .keys
-                    .companion_key(JobCompanionKey::Dependencies, &job.jid),
-            ),
-            ExtraRead::EntryIn(kind, name) => {
-                let key = match kind {
-                    ItemKind::Lane => self.keys.lane_key(name),
-                    ItemKind::Slots => self.keys.throttle_slots_key(name),
-                    _ => self.keys.throttle_pending_key(name),
-                };
-                ReadCommand::member_score(&key, &job.jid)
+        let (kind, name) = match extra {
+            ExtraRead::WorkScore => (ItemKind::Work, &job.queue),
+            ExtraRead::LockScore => (ItemKind::Locks, &job.queue),
+            ExtraRead::WorkerScore => (ItemKind::Worker, &job.worker),
+            ExtraRead::EntryIn(kind, name) => (*kind, name),
+            ExtraRead::HasDependencies => {
+                let which = JobCompanionKey::Dependencies;
+                return ReadCommand::key_exists(&self.keys.companion_key(which, &job.jid));
             }
             ExtraRead::TemplateCount(template, _) => {
-                ReadCommand::hash_field(&self.keys.recurring_key(template), "count")
+                return ReadCommand::hash_field(&self.keys.recurring_key(template), "count");
             }
-        }
+        };
+        ReadCommand::member_score(&self.index_key(kind, name), &job.jid)
     }
 
     fn apply_extra_reply(

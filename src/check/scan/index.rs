@@ -11,8 +11,8 @@ use super::set::{
     SETS_PER_READ, ScannedSet, ScoredMember, pair_with_scores, priority_bucket, time_bucket,
     whole_second_bucket,
 };
-use super::unmatched::{EntryMatch, MatchSide};
-use super::{MAX_CLOCK_DRIFT, RememberedAs, ScanCounts, Scanner};
+use super::unmatched::{EntryMatch, MAX_KNOWN, MatchSide, RememberedAs};
+use super::{MAX_CLOCK_DRIFT, ScanCounts, Scanner};
 
 /// Kinds of sets with times: an entry that has been due for more than a day makes its queue a candidate.
 const STUCK: [ItemKind; 3] = [ItemKind::Locks, ItemKind::Scheduled, ItemKind::Recur];
@@ -41,13 +41,6 @@ impl Scanner<'_> {
             [ItemKind::Tracked, ItemKind::FailedTimes].map(|kind| self.new_scanned_set(kind, b""));
         self.scan_sets(&mut marked)?;
         [self.has_tracked, self.has_failed_times] = marked.map(|set| set.count > 0);
-        for kind in [
-            ItemKind::Completed,
-            ItemKind::Tracked,
-            ItemKind::FailedTimes,
-        ] {
-            self.remember_name(RememberedAs::Scanned, &[kind as u8]);
-        }
         if !self.rescanning && self.first_pass {
             self.check_paused_queues_are_listed()?;
             self.add_paused_template_candidates()?;
@@ -108,25 +101,15 @@ impl Scanner<'_> {
             }
             return Ok(());
         }
+        let added = self.unmatched.add_entry(hash);
         let is_candidate = match set.kind {
             // A duplicate makes a candidate only in a list: a scan may return a member of a growing set twice.
-            ItemKind::Group => self.unmatched.add_entry(hash) == EntryMatch::Duplicate,
-            ItemKind::Recur => {
-                self.unmatched.add_entry(hash);
-                self.first_pass && !self.now.score_can_become_due(score)
-            }
-            ItemKind::Scheduled => {
-                self.unmatched.add_entry(hash);
-                self.first_pass && !score.is_nan() && !self.now.score_can_become_due(score)
-            }
-            ItemKind::Completed => {
-                self.unmatched.add_entry(hash);
-                self.first_pass && score > now + MAX_CLOCK_DRIFT
-            }
-            _ => {
-                self.unmatched.add_entry(hash);
-                false
-            }
+            ItemKind::Group => added == EntryMatch::Duplicate,
+            _ if !self.first_pass => false,
+            ItemKind::Recur => !self.now.score_can_become_due(score),
+            ItemKind::Scheduled => !score.is_nan() && !self.now.score_can_become_due(score),
+            ItemKind::Completed => score > now + MAX_CLOCK_DRIFT,
+            _ => false,
         };
         if is_candidate {
             self.add_candidate_if_in_scope(set.kind, &set.name, member)
@@ -292,14 +275,10 @@ impl Scanner<'_> {
             let mut sets = Vec::with_capacity(page.len());
             for (worker, at) in page {
                 scanner.remember_name(RememberedAs::Worker, &worker);
-                scanner.remember_name(
-                    RememberedAs::Scanned,
-                    &self::remembered_key(ItemKind::Worker, &worker),
-                );
                 if at.is_some_and(|at| at > ahead) && scanner.first_pass && !scanner.rescanning {
                     scanner.add_candidate_if_in_scope(ItemKind::Names, b"workers", &worker)?;
                 }
-                sets.push(scanner.new_scanned_set(ItemKind::Worker, &worker));
+                sets.push(scanner.new_listed_set(ItemKind::Worker, &worker));
             }
             scanner.scan_sets(&mut sets)
         })
@@ -308,14 +287,10 @@ impl Scanner<'_> {
     fn scan_failure_groups(&mut self) -> Result<(), Error> {
         let key = self.keys.with_prefix(keys::FAILURES).into_bytes();
         self.for_each_member_page(&key, |scanner, page| {
-            let mut sets = Vec::with_capacity(page.len());
-            for group in page {
-                scanner.remember_name(
-                    RememberedAs::Scanned,
-                    &self::remembered_key(ItemKind::Group, &group),
-                );
-                sets.push(scanner.new_scanned_set(ItemKind::Group, &group));
-            }
+            let sets = page
+                .iter()
+                .map(|group| scanner.new_listed_set(ItemKind::Group, group));
+            let mut sets: Vec<ScannedSet> = sets.collect();
             scanner.scan_sets(&mut sets)?;
             if scanner.first_pass && !scanner.rescanning {
                 for set in sets.iter().filter(|set| set.count == 0) {
@@ -329,16 +304,18 @@ impl Scanner<'_> {
     fn scan_tags(&mut self) -> Result<(), Error> {
         let key = self.keys.with_prefix(keys::TAGS).into_bytes();
         self.for_each_scored_page(&key, |scanner, page| {
-            let mut sets = Vec::with_capacity(page.len());
-            for (tag, _) in page {
-                scanner.remember_name(
-                    RememberedAs::Scanned,
-                    &self::remembered_key(ItemKind::Tag, &tag),
-                );
-                sets.push(scanner.new_scanned_set(ItemKind::Tag, &tag));
-            }
+            let sets = page
+                .iter()
+                .map(|(tag, _)| scanner.new_listed_set(ItemKind::Tag, tag));
+            let mut sets: Vec<ScannedSet> = sets.collect();
             scanner.scan_sets(&mut sets)
         })
+    }
+
+    /// A set whose name is listed. The scan does not read it again as an unlisted one.
+    fn new_listed_set(&mut self, kind: ItemKind, name: &[u8]) -> ScannedSet {
+        self.remember_name(RememberedAs::Scanned, &remembered_key(kind, name));
+        self.new_scanned_set(kind, name)
     }
 
     /// Scans the sets of a queue, worker, failure group or tag that is in no list. Returns false if the scan has
@@ -364,7 +341,7 @@ impl Scanner<'_> {
             return Ok(false);
         }
         // If there are too many names to remember all of them, ask the server whether this name is listed.
-        if self.known.len() >= super::MAX_KNOWN && self.is_listed(kind, name)? {
+        if self.known.len() >= MAX_KNOWN && self.is_listed(kind, name)? {
             return Ok(false);
         }
         self.has_unlisted = true;
@@ -375,15 +352,15 @@ impl Scanner<'_> {
         let mut set = [self.new_scanned_set(kind, name)];
         self.scan_sets(&mut set)?;
         if self.first_pass && !self.rescanning && set[0].count > 0 {
-            match kind {
-                ItemKind::Worker => {
-                    self.add_candidate_if_in_scope(ItemKind::Names, b"workers", name)?
+            let list: &[u8] = match kind {
+                ItemKind::Worker => b"workers",
+                ItemKind::Group => b"failures",
+                _ => {
+                    self.defer_candidate(ItemKind::Names, b"tags", name);
+                    return Ok(true);
                 }
-                ItemKind::Group => {
-                    self.add_candidate_if_in_scope(ItemKind::Names, b"failures", name)?
-                }
-                _ => self.defer_candidate(ItemKind::Names, b"tags", name),
-            }
+            };
+            self.add_candidate_if_in_scope(ItemKind::Names, list, name)?;
         }
         Ok(true)
     }

@@ -7,9 +7,10 @@ use crate::model::verdict::{ItemKind, ItemLocation};
 use crate::name::Name;
 
 use super::extra_reads::{ExtraRead, ScannedJob};
+use super::index::remembered_key;
 use super::set::{priority_bucket, time_bucket, whole_second_bucket};
-use super::unmatched::{EntryMatch, MatchSide};
-use super::{MAX_CLOCK_DRIFT, MAX_LOCK, RememberedAs, Replies, Scanner, validate};
+use super::unmatched::{EntryMatch, MatchSide, RememberedAs};
+use super::{MAX_CLOCK_DRIFT, MAX_LOCK, Replies, Scanner, validate};
 
 /// The fields read of a job.
 pub(super) const FIELDS: [&str; 21] = [
@@ -115,7 +116,7 @@ impl Scanner<'_> {
             self.sink
                 .take_candidate_for_own_call(self.core, &location, jid)
         } else {
-            self.add_candidate_if_in_scope(ItemKind::Job, b"", &job.jid)
+            self.add_job_candidate(&job.jid)
         }
     }
 
@@ -211,8 +212,13 @@ impl Scanner<'_> {
         }
         self.match_state_set_and_worker_list(&mut job, text(11).is_some())?;
         self.expect_lane_and_throttles(&mut job, [17, 18, 19, 20].map(text));
-        if state != b"complete" && self.first_pass {
-            self.mark_if_first_job_of_unlisted_queue(&mut job)?;
+        // The first job of a queue that is not listed is a candidate.
+        if state != b"complete"
+            && self.first_pass
+            && !self.is_remembered(RememberedAs::Queue, queue)
+        {
+            let remembered = remembered_key(ItemKind::Work, queue);
+            job.is_candidate |= self.remember_name(RememberedAs::Reported, &remembered);
         }
         Ok(Some(job))
     }
@@ -255,9 +261,7 @@ impl Scanner<'_> {
             _ => (true, false),
         };
         if there {
-            let hash = self.hash_of_job_key(RememberedAs::History, jid);
-            self.unmatched
-                .match_other_side_or_add(hash, MatchSide::Lower);
+            self.match_companion_key(JobCompanionKey::History, jid, MatchSide::Lower);
         }
         if matches!(history, ReadReply::WrongType) {
             let key = self.keys.companion_key(JobCompanionKey::History, jid);
@@ -344,7 +348,7 @@ impl Scanner<'_> {
             && job.state == b"running"
             && !self.is_remembered(RememberedAs::Worker, &worker)
         {
-            let remembered = super::index::remembered_key(ItemKind::Worker, &worker);
+            let remembered = remembered_key(ItemKind::Worker, &worker);
             job.is_candidate |= self.remember_name(RememberedAs::Reported, &remembered);
         }
         Ok(())
@@ -369,9 +373,7 @@ impl Scanner<'_> {
         let is_marked = throttles.is_some() || job.state == b"complete";
         job.is_candidate |= lane.is_some() && !is_marked && self.first_pass;
         if dup == Some(b"merge") && job.state != b"complete" {
-            let hash = self.hash_of_job_key(RememberedAs::Payloads, &job.jid);
-            self.unmatched
-                .match_other_side_or_add(hash, MatchSide::Lower);
+            self.match_companion_key(JobCompanionKey::Payloads, &job.jid, MatchSide::Lower);
             // Only the core can compare the data of a merge job with its payloads.
             job.is_candidate |= self.first_pass;
         }
@@ -421,20 +423,6 @@ impl Scanner<'_> {
         } else {
             self.add_candidate_if_in_scope(ItemKind::Failed, failure.group.as_bytes(), &job.jid)
         }
-    }
-
-    /// Makes the job a candidate if it is the first job of a queue that is not listed.
-    fn mark_if_first_job_of_unlisted_queue(&mut self, job: &mut ScannedJob) -> Result<(), Error> {
-        let queue = job.queue.clone();
-        if !self.is_remembered(RememberedAs::Queue, &queue)
-            && self.remember_name(
-                RememberedAs::Reported,
-                &super::index::remembered_key(ItemKind::Work, &queue),
-            )
-        {
-            job.is_candidate = true;
-        }
-        Ok(())
     }
 
     /// Requests a read of the number of jobs that the recurring job has put, unless the scan already knows that this

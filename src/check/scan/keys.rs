@@ -8,10 +8,10 @@ use crate::core::script::keys::{JobCompanionKey, KeyFamily};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
-use super::edges::SETS_PER_READ;
+use super::dependencies::SETS_PER_READ;
 use super::extra_reads::ScannedJob;
 use super::unmatched::MatchSide;
-use super::{MIN_READ, RememberedAs, ScanCounts, Scanner, validate};
+use super::{MIN_READ, ScanCounts, Scanner, validate};
 
 /// The number of keys of a page. The server takes about a millisecond for a page.
 const KEYS_PER_PAGE: usize = 1000;
@@ -147,21 +147,15 @@ impl Scanner<'_> {
         }
         match family {
             KeyFamily::Job(jid) => self.pipeline.jobs.push(jid.to_vec()),
-            KeyFamily::Companion(JobCompanionKey::History, jid) => {
-                let hash = self.hash_of_job_key(RememberedAs::History, jid);
-                self.unmatched
-                    .match_other_side_or_add(hash, MatchSide::Upper);
-            }
+            KeyFamily::Companion(
+                which @ (JobCompanionKey::History | JobCompanionKey::Payloads),
+                jid,
+            ) => self.match_companion_key(which, jid, MatchSide::Upper),
             KeyFamily::Companion(JobCompanionKey::Dependencies, jid) => {
                 self.pipeline.dependencies.push(jid.to_vec())
             }
             KeyFamily::Companion(JobCompanionKey::Dependents, jid) => {
                 self.pipeline.dependents.push(jid.to_vec())
-            }
-            KeyFamily::Companion(JobCompanionKey::Payloads, jid) => {
-                let hash = self.hash_of_job_key(RememberedAs::Payloads, jid);
-                self.unmatched
-                    .match_other_side_or_add(hash, MatchSide::Upper);
             }
             // Of the jobs that wait for a throttle, only the core can verify whether the throttle has a free slot.
             KeyFamily::ThrottlePending(_)
@@ -267,12 +261,6 @@ impl Scanner<'_> {
             ReadSubject::Dependents(jids) => self.match_dependents_of_jobs(&jids, replies),
         }?;
         Ok(true)
-    }
-
-    /// The hash of the history or of the payloads of a job.
-    pub(super) fn hash_of_job_key(&self, what: RememberedAs, jid: &[u8]) -> u64 {
-        let location = self.salt.hash_location(what as u8, b"");
-        self.salt.hash_entry(location, jid, 0)
     }
 
     fn check_expiries(&mut self, keys: &[Vec<u8>]) -> Result<(), Error> {

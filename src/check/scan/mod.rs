@@ -7,17 +7,14 @@
 //! and entries that remain, are candidates. If the table is too small, another pass covers the rest of the entries. So
 //! the memory is bounded, whatever the size of the database.
 
-mod cycles;
-pub mod deferred;
-mod edges;
+mod dependencies;
 mod extra_reads;
 mod index;
 mod jobs;
 mod keys;
-pub mod rescan;
-mod scope;
+mod rescan;
 mod set;
-mod templates;
+mod settings;
 mod unmatched;
 pub mod validate;
 
@@ -26,17 +23,17 @@ use std::collections::{HashMap, HashSet};
 use crate::clock::moment::Moment;
 use crate::core::api::read::{PAGE, PackedFieldNames, ReadCommand, ReadReply};
 use crate::core::call::Core;
-use crate::core::script::keys::Keys;
+use crate::core::script::keys::{KeyFamily, Keys};
 use crate::error::{Error, Kind as Fault};
 pub use crate::model::check::ScanCounts;
 use crate::model::verdict::{ItemKind, ItemLocation};
 use crate::name::Name;
 
-use cycles::DependencyEdges;
-use deferred::FailedTally;
+use dependencies::DependencyEdges;
 use keys::ReadPipeline;
+use rescan::FailedTally;
 pub use unmatched::MAX_TABLE_SLOTS;
-use unmatched::{EntryMatch, SaltedHasher, UnmatchedTable};
+use unmatched::{SaltedHasher, UnmatchedTable};
 
 /// The receiver of candidates.
 pub trait CandidateSink {
@@ -125,14 +122,8 @@ pub fn run_scan(
     Scanner::new(core, now, queues, sink, table_slots).run_passes()
 }
 
-/// Maximum number of names remembered as listed or scanned.
-const MAX_KNOWN: usize = 400_000;
-
-/// Maximum size of the deferred candidates.
-const MAX_DEFERRED_BYTES: usize = 4 << 20;
-
-/// Maximum number of jobs in `depends` without dependencies that one scan remembers, to verify them (16 MiB).
-const MAX_WITHOUT_DEPENDENCIES: usize = 1 << 20;
+/// Maximum number of candidates that wait until one round trip reads their queues.
+const MAX_UNDECIDED: usize = 200;
 
 /// Maximum number of keys or members of one read, during which the server serves no other client.
 const MAX_READ: usize = 4000;
@@ -148,22 +139,6 @@ const MAX_CLOCK_DRIFT: f64 = 3600.0;
 
 /// Replies in the order of their reads.
 type Replies = std::vec::IntoIter<ReadReply>;
-
-/// What a hash of a name stands for. The numbers are above the numbers of [`ItemKind`], so that the hashes differ.
-#[derive(Clone, Copy)]
-#[repr(u8)]
-enum RememberedAs {
-    /// The queue is in the list of queues.
-    Queue = 100,
-    Worker,
-    /// The sets of this name were scanned.
-    Scanned,
-    /// A candidate was added because this name is not listed.
-    Reported,
-    History,
-    Payloads,
-    Edge,
-}
 
 struct Scanner<'a> {
     core: &'a mut Core,
@@ -256,8 +231,8 @@ impl<'a> Scanner<'a> {
             has_completed_in: false,
             reads_whole: false,
             job_fields: PackedFieldNames::new(&jobs::FIELDS),
-            template_fields: PackedFieldNames::new(&templates::FIELDS),
-            state_fields: PackedFieldNames::new(&edges::STATE_FIELDS),
+            template_fields: PackedFieldNames::new(&settings::TEMPLATE_FIELDS),
+            state_fields: PackedFieldNames::new(&dependencies::STATE_FIELDS),
             pipeline: ReadPipeline::default(),
             max_ahead,
             bytes_and_jobs: (0, 0),
@@ -314,100 +289,30 @@ impl<'a> Scanner<'a> {
         Ok(self.core.run_id())
     }
 
-    /// Adds a key as a candidate in the first pass. If it is a key of a job, also adds the job.
     fn add_key_and_its_job_in_first_pass(&mut self, key: &[u8]) -> Result<(), Error> {
-        if !self.first_pass {
-            return Ok(());
+        if self.first_pass {
+            self.add_key_and_its_job(key)
+        } else {
+            Ok(())
         }
+    }
+
+    /// Adds a key as a candidate. If it is a key of a job, also adds the job.
+    fn add_key_and_its_job(&mut self, key: &[u8]) -> Result<(), Error> {
         self.add_key_candidate(key)?;
         match self.keys.without_job_prefix(key) {
-            Some(jid) => self.add_candidate_if_in_scope(ItemKind::Job, b"", jid),
+            Some(jid) => self.add_job_candidate(jid),
             None => Ok(()),
         }
+    }
+
+    fn add_job_candidate(&mut self, jid: &[u8]) -> Result<(), Error> {
+        self.add_candidate_if_in_scope(ItemKind::Job, b"", jid)
     }
 
     fn add_key_candidate(&mut self, key: &[u8]) -> Result<(), Error> {
         let bare = self.keys.without_prefix(key).to_vec();
         self.add_candidate_if_in_scope(ItemKind::Key, b"", &bare)
-    }
-
-    /// Keeps a candidate until the end of the scan, because only a complete scan allows to verify it. Drops it if too
-    /// many are kept.
-    fn defer_candidate(&mut self, kind: ItemKind, name: &[u8], item: &[u8]) {
-        let size = name.len() + item.len() + 100;
-        self.deferred_bytes += size;
-        if self.deferred_bytes <= MAX_DEFERRED_BYTES {
-            self.deferred
-                .push((ItemLocation::new(kind, name), Name::from(item)));
-        }
-    }
-
-    /// Remembers a job in `depends` that has no dependencies, and keeps it as a candidate until the end of the scan.
-    fn defer_job_without_dependencies(&mut self, jid: &[u8]) {
-        if self.without_dependencies.len() < MAX_WITHOUT_DEPENDENCIES {
-            let hash = self.hash_entry(ItemKind::Job, b"", jid, 0);
-            self.without_dependencies.insert(hash);
-            self.defer_candidate(ItemKind::Job, b"", jid);
-        }
-    }
-
-    /// Whether the scan found the job in `depends` without dependencies.
-    fn was_deferred_without_dependencies(&self, jid: &[u8]) -> bool {
-        let hash = self.hash_entry(ItemKind::Job, b"", jid, 0);
-        self.without_dependencies.contains(&hash)
-    }
-
-    /// Remembers a name, unless there are too many. Returns whether the name is not remembered yet.
-    fn remember_name(&mut self, what: RememberedAs, name: &[u8]) -> bool {
-        let hash = self.salt.hash_location(what as u8, name);
-        if self.known.len() < MAX_KNOWN {
-            self.known.insert(hash)
-        } else {
-            !self.known.contains(&hash)
-        }
-    }
-
-    fn is_remembered(&self, what: RememberedAs, name: &[u8]) -> bool {
-        self.known
-            .contains(&self.salt.hash_location(what as u8, name))
-    }
-
-    fn hash_entry(&self, kind: ItemKind, name: &[u8], member: &[u8], bucket: u64) -> u64 {
-        let location = self.salt.hash_location(kind as u8, name);
-        self.salt.hash_entry(location, member, bucket)
-    }
-
-    /// Whether an index has the entry that a job should have. Such an entry leaves the table of unmatched entries. An
-    /// entry that another pass covers counts as present.
-    fn match_expected_entry(
-        &mut self,
-        kind: ItemKind,
-        name: &[u8],
-        member: &[u8],
-        bucket: u64,
-    ) -> Result<bool, Error> {
-        Ok(
-            self.match_entry_or_scan_its_unlisted_set(kind, name, member, bucket)?
-                != EntryMatch::Missing,
-        )
-    }
-
-    /// Removes an entry that a job should have from the table of unmatched entries. If the table lacks the entry, and
-    /// the scan has not read its set because no list names it, reads the set and tries again.
-    fn match_entry_or_scan_its_unlisted_set(
-        &mut self,
-        kind: ItemKind,
-        name: &[u8],
-        member: &[u8],
-        bucket: u64,
-    ) -> Result<EntryMatch, Error> {
-        let hash = self.hash_entry(kind, name, member, bucket);
-        match self.unmatched.remove_matching_entry(hash) {
-            EntryMatch::Missing if self.scan_unlisted_once(kind, name)? => {
-                Ok(self.unmatched.remove_matching_entry(hash))
-            }
-            result => Ok(result),
-        }
     }
 
     /// The number of pages to read in one round trip, up to `wanted`.
@@ -426,5 +331,158 @@ impl<'a> Scanner<'a> {
 
     fn now_in_seconds(&self) -> f64 {
         self.now.seconds()
+    }
+}
+
+/// Passes on only the candidates of the queues that `--queue` selects. The scan reads all keys in any case, because
+/// some findings, such as missing dependents, require all of them.
+impl Scanner<'_> {
+    pub(super) fn covers_all_queues(&self) -> bool {
+        self.queues.is_empty()
+    }
+
+    /// Whether a queue is scanned.
+    pub(super) fn is_in_scope(&self, queue: &[u8]) -> bool {
+        let named = |name: &Name| name.as_bytes() == queue;
+        self.covers_all_queues() || self.queues.iter().any(named)
+    }
+
+    pub(super) fn add_candidate_if_in_scope(
+        &mut self,
+        kind: ItemKind,
+        name: &[u8],
+        item: &[u8],
+    ) -> Result<(), Error> {
+        let location = ItemLocation::new(kind, name);
+        let item = Name::from(item);
+        use ItemKind::{
+            CompletedIn, Depends, Failed, FailedTimes, Job, Key, Lane, Locks, Names, Pending,
+            Recur, Recurring, Scheduled, Slots, Throttled, Work,
+        };
+        let is_in_scope = match kind {
+            _ if self.covers_all_queues() => true,
+            Work | Locks | Scheduled | Depends | Throttled | Recur | CompletedIn
+                if self.is_in_scope(name) =>
+            {
+                true
+            }
+            // A job of a selected queue may be in a set of another queue, in a lane or in a throttle. So read the
+            // queue of the job first.
+            Work | Locks | Scheduled | Depends | Throttled | Recur | Job | Failed | Recurring
+            | Lane | Slots | Pending | FailedTimes => {
+                self.undecided.push((location, item));
+                return if self.undecided.len() >= MAX_UNDECIDED {
+                    self.pass_on_undecided_in_scope()
+                } else {
+                    Ok(())
+                };
+            }
+            Names => {
+                matches!(name, b"queues" | b"paused_queues") && self.is_in_scope(item.as_bytes())
+            }
+            Key => {
+                let key = [self.keys.with_prefix("").as_bytes(), item.as_bytes()].concat();
+                let family = self.keys.family_of_key(&key);
+                matches!(family, KeyFamily::Queue(_, queue) if self.is_in_scope(queue))
+            }
+            _ => false,
+        };
+        if is_in_scope {
+            self.sink.take_candidate(self.core, &location, item)
+        } else {
+            Ok(())
+        }
+    }
+
+    pub(super) fn add_candidate_in_first_pass(
+        &mut self,
+        kind: ItemKind,
+        item: &[u8],
+    ) -> Result<(), Error> {
+        if self.first_pass {
+            self.add_candidate_if_in_scope(kind, b"", item)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Reads the queues of the undecided candidates, and passes on the candidates of selected queues.
+    pub(super) fn pass_on_undecided_in_scope(&mut self) -> Result<(), Error> {
+        let open = std::mem::take(&mut self.undecided);
+        let reads = open.iter().map(|(location, item)| {
+            let key = match location.kind {
+                ItemKind::Recur | ItemKind::Recurring => self.keys.recurring_key(item.as_bytes()),
+                _ => self.keys.job_key(item.as_bytes()),
+            };
+            ReadCommand::hash_field(&key, "queue")
+        });
+        let replies = self.run_reads(reads.collect())?;
+        self.sink
+            .note_and_pace_members_read(self.core, open.len())?;
+        for ((location, item), reply) in open.into_iter().zip(replies) {
+            if matches!(reply, ReadReply::Text(Some(queue)) if self.is_in_scope(&queue)) {
+                self.sink.take_candidate(self.core, &location, item)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether `--queue` selects queues, and any of these jobs belongs to one of them.
+    pub(super) fn is_any_in_named_queues<'b>(
+        &mut self,
+        jids: impl Iterator<Item = &'b [u8]>,
+    ) -> Result<bool, Error> {
+        if self.covers_all_queues() {
+            return Ok(false);
+        }
+        let reads = jids.map(|jid| ReadCommand::hash_field(&self.keys.job_key(jid), "queue"));
+        let replies = self.run_reads(reads.collect())?;
+        if !replies.is_empty() {
+            self.sink
+                .note_and_pace_members_read(self.core, replies.len())?;
+        }
+        let ours = |reply: &ReadReply| matches!(reply, ReadReply::Text(Some(queue)) if self.is_in_scope(queue));
+        Ok(replies.iter().any(ours))
+    }
+
+    /// Adds a set of dependents as a candidate if its job is missing. The set belongs to no queue, but it is the only
+    /// trace of dependencies that jobs of the selected queues have lost. Passes on the undecided candidates first.
+    pub(super) fn add_dependents_key_if_job_missing(
+        &mut self,
+        key: &[u8],
+        jid: &[u8],
+    ) -> Result<(), Error> {
+        self.pass_on_undecided_in_scope()?;
+        let read = ReadCommand::key_exists(&self.keys.job_key(jid));
+        match self.core.run_read(self.now, read)? {
+            ReadReply::Number(0) => {
+                let bare = Name::from(self.keys.without_prefix(key));
+                self.sink
+                    .take_candidate(self.core, &ItemLocation::new(ItemKind::Key, ""), bare)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Adds candidates that one call verifies together, if any of them or the job `about_job` belongs to a selected
+    /// queue.
+    pub(super) fn add_candidate_group_if_in_scope(
+        &mut self,
+        location: &ItemLocation,
+        about_job: &[u8],
+        items: Vec<Name>,
+    ) -> Result<(), Error> {
+        if !self.covers_all_queues() {
+            let jids = items.iter().map(Name::as_bytes).chain([about_job]);
+            if !self.is_any_in_named_queues(jids)? {
+                return Ok(());
+            }
+        }
+        match items.as_slice() {
+            [one] => self.sink.take_candidate(self.core, location, one.clone()),
+            _ => self
+                .sink
+                .take_candidates_for_one_call(self.core, location, items),
+        }
     }
 }

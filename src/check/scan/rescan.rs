@@ -1,21 +1,75 @@
-//! Finds the names of the unmatched entries. The table has only their hashes, so this code scans the names again.
+//! What the scan reads after a pass over all keys: the names of the unmatched entries, of which the table has only
+//! the hashes, and then the candidates that only a complete scan can verify, such as the counters of failed jobs.
 
 use std::collections::HashMap;
 
+use crate::clock::moment::SECONDS_PER_DAY;
 use crate::core::api::read::{ReadCommand, ReadReply, START};
-use crate::core::script::keys::{JobCompanionKey, KeyFamily};
+use crate::core::script::keys::{self, JobCompanionKey, KeyFamily};
 use crate::error::Error;
 use crate::model::verdict::{ItemKind, ItemLocation};
 use crate::name::Name;
 
-use super::edges::SETS_PER_READ;
+use super::Scanner;
+use super::dependencies::SETS_PER_READ;
 use super::keys::indexed_set;
 use super::unmatched::MatchSide;
-use super::{RememberedAs, Scanner};
 
 /// Maximum number of dependencies listed by one side only that are collected by dependent. One call verifies all
 /// dependencies of a dependent; further ones are verified without this grouping.
 const MAX_ONE_SIDED: usize = 20_000;
+
+/// Maximum number of counters that the scan compares. If there are more, every counter becomes a candidate.
+const MAX_COUNTERS: usize = 30_000;
+
+/// Maximum size of the deferred candidates.
+const MAX_DEFERRED_BYTES: usize = 4 << 20;
+
+/// Maximum number of jobs in `depends` without dependencies that one scan remembers, to verify them (16 MiB).
+const MAX_WITHOUT_DEPENDENCIES: usize = 1 << 20;
+
+/// The failed jobs, by `day:queue`.
+#[derive(Debug, Default)]
+pub(super) struct FailedTally {
+    counts: HashMap<Vec<u8>, FailedCountWithExample>,
+    /// Whether there were more counters.
+    pub overflowed: bool,
+}
+
+#[derive(Debug, Default)]
+struct FailedCountWithExample {
+    jobs: u64,
+    /// One of the jobs.
+    example: Option<Name>,
+}
+
+impl FailedTally {
+    /// The count of a day and queue. `None` if it would be one count more than [`MAX_COUNTERS`].
+    fn count_of_day_unless_full(
+        &mut self,
+        day_and_queue: Vec<u8>,
+    ) -> Option<&mut FailedCountWithExample> {
+        if self.counts.len() >= MAX_COUNTERS && !self.counts.contains_key(&day_and_queue) {
+            self.overflowed = true;
+            return None;
+        }
+        Some(self.counts.entry(day_and_queue).or_default())
+    }
+
+    pub(super) fn count_failed_job(&mut self, failed_at: f64, queue: &[u8], jid: &[u8]) {
+        let day = failed_at - (failed_at - (failed_at / SECONDS_PER_DAY).floor() * SECONDS_PER_DAY);
+        let of = [format!("{day:.0}:").as_bytes(), queue].concat();
+        if let Some(counted) = self.count_of_day_unless_full(of) {
+            counted.jobs += 1;
+            counted.example.get_or_insert_with(|| Name::from(jid));
+        }
+    }
+
+    /// Notes a counter that is not 0.
+    pub(super) fn note_nonzero_counter(&mut self, day_and_queue: &[u8]) {
+        _ = self.count_of_day_unless_full(day_and_queue.to_vec());
+    }
+}
 
 impl Scanner<'_> {
     pub(super) fn rescan_for_unmatched_names(&mut self) -> Result<(), Error> {
@@ -51,19 +105,9 @@ impl Scanner<'_> {
                         which @ (JobCompanionKey::History | JobCompanionKey::Payloads),
                         jid,
                     ) => {
-                        let what = match which {
-                            JobCompanionKey::Payloads => RememberedAs::Payloads,
-                            _ => RememberedAs::History,
-                        };
-                        let hash = scanner.hash_of_job_key(what, jid);
+                        let hash = scanner.hash_of_companion_key(which, jid);
                         if scanner.unmatched.contains_entry(hash, MatchSide::Upper) {
-                            scanner.add_key_candidate(key)?;
-                            let jid = scanner.keys.without_job_prefix(key);
-                            scanner.add_candidate_if_in_scope(
-                                ItemKind::Job,
-                                b"",
-                                jid.unwrap_or_default(),
-                            )?;
+                            scanner.add_key_and_its_job(key)?;
                         }
                     }
                     KeyFamily::Companion(JobCompanionKey::Dependencies, dependent) => {
@@ -99,7 +143,7 @@ impl Scanner<'_> {
                         )
                     };
                     if members.iter().any(is_unmatched) {
-                        scanner.add_candidate_if_in_scope(ItemKind::Job, b"", &dependent)
+                        scanner.add_job_candidate(&dependent)
                     } else {
                         Ok(())
                     }
@@ -130,7 +174,7 @@ impl Scanner<'_> {
                                 .or_default()
                                 .push(Name::from(dependency.as_slice()))
                         } else {
-                            scanner.add_candidate_if_in_scope(ItemKind::Job, b"", &dependency)?
+                            scanner.add_job_candidate(&dependency)?
                         }
                     }
                     Ok(())
@@ -182,5 +226,155 @@ impl Scanner<'_> {
             pages.extend(jids.iter().cloned().zip(replies));
         }
         Ok(pages)
+    }
+
+    /// Keeps a candidate until the end of the scan, because only a complete scan allows to verify it. Drops it if too
+    /// many are kept.
+    pub(super) fn defer_candidate(&mut self, kind: ItemKind, name: &[u8], item: &[u8]) {
+        let size = name.len() + item.len() + 100;
+        self.deferred_bytes += size;
+        if self.deferred_bytes <= MAX_DEFERRED_BYTES {
+            self.deferred
+                .push((ItemLocation::new(kind, name), Name::from(item)));
+        }
+    }
+
+    /// Remembers a job in `depends` that has no dependencies, and keeps it as a candidate until the end of the scan.
+    pub(super) fn defer_job_without_dependencies(&mut self, jid: &[u8]) {
+        if self.without_dependencies.len() < MAX_WITHOUT_DEPENDENCIES {
+            let hash = self.hash_entry(ItemKind::Job, b"", jid, 0);
+            self.without_dependencies.insert(hash);
+            self.defer_candidate(ItemKind::Job, b"", jid);
+        }
+    }
+
+    /// Whether the scan found the job in `depends` without dependencies.
+    pub(super) fn was_deferred_without_dependencies(&self, jid: &[u8]) -> bool {
+        let hash = self.hash_entry(ItemKind::Job, b"", jid, 0);
+        self.without_dependencies.contains(&hash)
+    }
+
+    pub(super) fn add_deferred_candidates(&mut self) -> Result<(), Error> {
+        self.report_one_sided_dependencies()?;
+        for (location, item) in std::mem::take(&mut self.deferred) {
+            self.add_candidate_if_in_scope(
+                location.kind,
+                location.name.as_bytes(),
+                item.as_bytes(),
+            )?;
+        }
+        if self.covers_all_queues() {
+            self.check_tag_counters()?;
+            self.check_failed_counters()?;
+        }
+        if self.deferred_bytes > MAX_DEFERRED_BYTES || self.tally.overflowed {
+            self.rescan_for_dropped_candidates()?;
+        }
+        Ok(())
+    }
+
+    fn check_tag_counters(&mut self) -> Result<(), Error> {
+        let key = self.keys.with_prefix(keys::TAGS).into_bytes();
+        self.for_each_scored_page(&key, |scanner, tags| {
+            let reads = tags.iter().map(|(tag, _)| {
+                let key = scanner.keys.tag_key(tag);
+                ReadCommand::sorted_set_size(&key)
+            });
+            let reads = reads.collect();
+            let replies = scanner.run_reads(reads)?;
+            scanner
+                .sink
+                .note_and_pace_members_read(scanner.core, tags.len())?;
+            for ((tag, score), reply) in tags.iter().zip(replies) {
+                let right = match reply {
+                    ReadReply::Number(count) => count > 0 && *score == Some(count as f64),
+                    _ => false,
+                };
+                if !right {
+                    scanner.add_candidate_if_in_scope(ItemKind::Names, b"tags", tag)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Scans again for the candidates that were dropped because there were too many to keep.
+    fn rescan_for_dropped_candidates(&mut self) -> Result<(), Error> {
+        let pattern = self.keys.with_prefix("*");
+        self.for_each_key_page(pattern.as_bytes(), |scanner, keys| {
+            let (mut tags, mut jobs) = (Vec::new(), Vec::new());
+            for key in &keys {
+                match scanner.keys.family_of_key(key) {
+                    KeyFamily::Tag(tag) => tags.push(tag.to_vec()),
+                    KeyFamily::Job(jid) => jobs.push(jid.to_vec()),
+                    KeyFamily::DayCounters(_) if scanner.tally.overflowed => {
+                        scanner.add_key_candidate(key)?;
+                    }
+                    _ => {}
+                }
+            }
+            let list = scanner.keys.with_prefix(keys::TAGS).into_bytes();
+            let reads = tags
+                .iter()
+                .map(|tag| ReadCommand::member_score(&list, tag))
+                .collect();
+            for (tag, reply) in tags.iter().zip(scanner.run_reads(reads)?) {
+                if matches!(reply, ReadReply::Text(None)) {
+                    scanner.add_candidate_if_in_scope(ItemKind::Names, b"tags", tag)?;
+                }
+            }
+            let reads = jobs.iter().flat_map(|jid| {
+                let above = scanner
+                    .keys
+                    .companion_key(JobCompanionKey::Dependencies, jid);
+                [
+                    ReadCommand::hash_field(&scanner.keys.job_key(jid), "state"),
+                    ReadCommand::key_exists(&above),
+                ]
+            });
+            let reads = reads.collect();
+            let replies = scanner.run_reads(reads)?;
+            for (jid, replies) in jobs.iter().zip(replies.chunks_exact(2)) {
+                if let [ReadReply::Text(Some(state)), ReadReply::Number(0)] = replies
+                    && state == b"depends"
+                    && scanner.was_deferred_without_dependencies(jid)
+                {
+                    scanner.add_job_candidate(jid)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Adds as candidates the counters that differ from the number of failed jobs that the scan found.
+    fn check_failed_counters(&mut self) -> Result<(), Error> {
+        let counts = std::mem::take(&mut self.tally.counts);
+        let counts: Vec<(Vec<u8>, FailedCountWithExample)> = counts.into_iter().collect();
+        for counts in counts.chunks(500) {
+            let keys = counts.iter().map(|(of, _)| self.keys.day_counters_key(of));
+            let keys: Vec<Vec<u8>> = keys.collect();
+            let reads = keys
+                .iter()
+                .map(|key| ReadCommand::hash_field(key, "failed"));
+            let replies = self.run_reads(reads.collect())?;
+            self.sink
+                .note_and_pace_members_read(self.core, counts.len())?;
+            for (((_, counted), key), reply) in counts.iter().zip(keys).zip(replies) {
+                let stored = match reply {
+                    ReadReply::Text(stored) => stored,
+                    _ => None,
+                };
+                let stored = stored.unwrap_or_else(|| b"0".to_vec());
+                if stored == counted.jobs.to_string().into_bytes() {
+                    continue;
+                }
+                self.add_key_candidate(&key)?;
+                // A missing counter has no key to verify: verify one of its jobs.
+                if let Some(jid) = &counted.example {
+                    self.add_job_candidate(jid.as_bytes())?;
+                }
+            }
+        }
+        Ok(())
     }
 }

@@ -92,8 +92,9 @@ pub(super) fn whole_second_bucket(score: f64) -> u64 {
 }
 
 impl Scanner<'_> {
-    pub(super) fn new_scanned_set(&self, kind: ItemKind, name: &[u8]) -> ScannedSet {
-        let key = match kind {
+    /// The key of the index of this kind and name.
+    pub(super) fn index_key(&self, kind: ItemKind, name: &[u8]) -> Vec<u8> {
+        match kind {
             ItemKind::Work => self.keys.queue_key(QueueKey::Work, name),
             ItemKind::Locks => self.keys.queue_key(QueueKey::Locks, name),
             ItemKind::Scheduled => self.keys.queue_key(QueueKey::Scheduled, name),
@@ -110,11 +111,14 @@ impl Scanner<'_> {
             ItemKind::FailedTimes => self.keys.with_prefix(keys::FAILED_TIMES).into_bytes(),
             ItemKind::CompletedIn => self.keys.completed_key(name),
             _ => self.keys.with_prefix(keys::COMPLETED).into_bytes(),
-        };
+        }
+    }
+
+    pub(super) fn new_scanned_set(&self, kind: ItemKind, name: &[u8]) -> ScannedSet {
         ScannedSet {
             kind,
             name: name.to_vec(),
-            key,
+            key: self.index_key(kind, name),
             location: match kind {
                 // The hash of this set leaves out the queue: a complete job has no field for the queue in which it
                 // was completed.

@@ -6,14 +6,39 @@
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
+use crate::core::script::keys::JobCompanionKey;
+use crate::error::Error;
+use crate::model::verdict::ItemKind;
+
+use super::Scanner;
+
 /// Maximum number of slots of 8 bytes.
 pub const MAX_TABLE_SLOTS: usize = 1 << 22;
+
+/// Maximum number of names remembered as listed or scanned.
+pub(super) const MAX_KNOWN: usize = 400_000;
 
 /// The number of slots at first.
 const INITIAL_SLOTS: usize = 1 << 14;
 
 /// The lowest bits of a slot. They hold the [`MatchSide`] of its entry instead of bits of the hash.
 const SIDE_BITS: u64 = 3;
+
+/// What a hash of a name stands for. The numbers are above the numbers of [`ItemKind`], so that the hashes differ.
+#[derive(Clone, Copy)]
+#[repr(u8)]
+pub(super) enum RememberedAs {
+    /// The queue is in the list of queues.
+    Queue = 100,
+    Worker,
+    /// The sets of this name were scanned.
+    Scanned,
+    /// A candidate was added because this name is not listed.
+    Reported,
+    /// The history or the payloads of a job.
+    CompanionKey,
+    Edge,
+}
 
 /// Which side of a match a stored entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,6 +265,93 @@ impl UnmatchedTable {
                 _ => at += 1,
             }
         }
+    }
+}
+
+impl Scanner<'_> {
+    /// Remembers a name, unless there are too many. Returns whether the name is not remembered yet.
+    pub(super) fn remember_name(&mut self, what: RememberedAs, name: &[u8]) -> bool {
+        let hash = self.salt.hash_location(what as u8, name);
+        if self.known.len() < MAX_KNOWN {
+            self.known.insert(hash)
+        } else {
+            !self.known.contains(&hash)
+        }
+    }
+
+    pub(super) fn is_remembered(&self, what: RememberedAs, name: &[u8]) -> bool {
+        self.known
+            .contains(&self.salt.hash_location(what as u8, name))
+    }
+
+    pub(super) fn hash_entry(
+        &self,
+        kind: ItemKind,
+        name: &[u8],
+        member: &[u8],
+        bucket: u64,
+    ) -> u64 {
+        let location = self.salt.hash_location(kind as u8, name);
+        self.salt.hash_entry(location, member, bucket)
+    }
+
+    /// Whether an index has the entry that a job should have. Such an entry leaves the table of unmatched entries. An
+    /// entry that another pass covers counts as present.
+    pub(super) fn match_expected_entry(
+        &mut self,
+        kind: ItemKind,
+        name: &[u8],
+        member: &[u8],
+        bucket: u64,
+    ) -> Result<bool, Error> {
+        Ok(
+            self.match_entry_or_scan_its_unlisted_set(kind, name, member, bucket)?
+                != EntryMatch::Missing,
+        )
+    }
+
+    /// Removes an entry that a job should have from the table of unmatched entries. If the table lacks the entry, and
+    /// the scan has not read its set because no list names it, reads the set and tries again.
+    pub(super) fn match_entry_or_scan_its_unlisted_set(
+        &mut self,
+        kind: ItemKind,
+        name: &[u8],
+        member: &[u8],
+        bucket: u64,
+    ) -> Result<EntryMatch, Error> {
+        let hash = self.hash_entry(kind, name, member, bucket);
+        match self.unmatched.remove_matching_entry(hash) {
+            EntryMatch::Missing if self.scan_unlisted_once(kind, name)? => {
+                Ok(self.unmatched.remove_matching_entry(hash))
+            }
+            result => Ok(result),
+        }
+    }
+
+    /// The hash of the dependency of `dependent` on `dependency`.
+    pub(super) fn hash_edge(&self, dependent: &[u8], dependency: &[u8]) -> u64 {
+        let place = self
+            .salt
+            .hash_location(RememberedAs::Edge as u8, dependency);
+        self.salt.hash_entry(place, dependent, 0)
+    }
+
+    /// The hash of the history or of the payloads of a job.
+    pub(super) fn hash_of_companion_key(&self, which: JobCompanionKey, jid: &[u8]) -> u64 {
+        let what = RememberedAs::CompanionKey as u8;
+        let location = self.salt.hash_location(what, &[which as u8]);
+        self.salt.hash_entry(location, jid, 0)
+    }
+
+    /// Matches the key of a history or of payloads with its job.
+    pub(super) fn match_companion_key(
+        &mut self,
+        which: JobCompanionKey,
+        jid: &[u8],
+        side: MatchSide,
+    ) {
+        let hash = self.hash_of_companion_key(which, jid);
+        self.unmatched.match_other_side_or_add(hash, side);
     }
 }
 

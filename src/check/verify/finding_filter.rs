@@ -18,7 +18,7 @@ const LIST_SEARCHING_FINDINGS: [FindingId; 3] = [
 
 /// Excludes findings from the list that a call passes to the core. If the items are jobs, these are the findings for
 /// which the core would search failure lists. For other kinds of items, the list stays as it is.
-pub(crate) fn exclude_failure_list_searches_if_jobs(
+pub(super) fn exclude_failure_list_searches_if_jobs(
     mut findings: String,
     kind: ItemKind,
 ) -> String {
@@ -132,11 +132,12 @@ impl FindingFilter {
         self.finding_list(phase, for_repair, include)
     }
 
-    /// The list of the findings to repair in a stage, except the `excluded` ones, as text for the core; `None` if there
-    /// are none.
+    /// The list of the findings to repair in a stage about items of a kind, except the `excluded` ones, as text for the
+    /// core; `None` if there are none.
     pub(crate) fn finding_list_to_repair(
         &self,
         stage: RepairStage,
+        kind: ItemKind,
         excluded: &[FindingId],
     ) -> Option<String> {
         let include = |finding: &FindingKind| {
@@ -147,11 +148,12 @@ impl FindingFilter {
                 include(finding) && stages.contains(&finding.stage)
             })
         };
-        match stage {
+        let findings = match stage {
             RepairStage::Keys | RepairStage::Edges => in_stages(&[stage]),
             RepairStage::Entries => in_stages(&[RepairStage::Keys, RepairStage::Entries]),
             RepairStage::Counts => self.finding_list(VerifyPhase::AfterScan, true, include),
-        }
+        };
+        findings.map(|findings| exclude_failure_list_searches_if_jobs(findings, kind))
     }
 
     /// Whether the repair of a finding deletes keys and lacks an approval: `--only` has to name the finding itself, not
@@ -255,12 +257,12 @@ mod tests {
             "tag-index"
         );
         assert_eq!(
-            filter.finding_list_to_repair(RepairStage::Entries, &[]),
+            filter.finding_list_to_repair(RepairStage::Entries, ItemKind::Tag, &[]),
             None
         );
         assert_eq!(
             filter
-                .finding_list_to_repair(RepairStage::Counts, &[])
+                .finding_list_to_repair(RepairStage::Counts, ItemKind::Tag, &[])
                 .unwrap(),
             "tag-count"
         );
@@ -269,7 +271,7 @@ mod tests {
     #[test]
     fn the_first_stage_repairs_keys_only() {
         let repair = FindingFilter::default()
-            .finding_list_to_repair(RepairStage::Keys, &[])
+            .finding_list_to_repair(RepairStage::Keys, ItemKind::Key, &[])
             .unwrap();
         assert!(repair.contains("-ghost-waiting"), "{repair}");
         assert!(!repair.contains("-job-stub"), "{repair}");

@@ -1,10 +1,8 @@
 //! One scan with the verification of its candidates, the possible inconsistencies. The core verifies them in batches. The
 //! confirmed findings are counted, reported and queued for a repair.
 
-pub(crate) mod batch_size;
-mod candidates;
-mod diagnosis;
 pub(crate) mod finding_filter;
+pub(crate) mod pace;
 pub(crate) mod unlisted;
 mod verdicts;
 mod verifier;
@@ -12,9 +10,9 @@ mod verifier;
 use std::collections::BTreeSet;
 
 use self::finding_filter::FindingFilter;
-use self::verifier::{Verifier, VerifyProgress};
+use self::pace::CallPace;
+use self::verifier::Verifier;
 use crate::args::value;
-use crate::bulk::pace::Pace;
 use crate::check::repair_queue::RepairQueue;
 use crate::check::scan::ScanCounts;
 use crate::command_line::CommandLine;
@@ -22,15 +20,18 @@ use crate::core::api::check::ServerRisks;
 use crate::core::api::index::Index;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::interrupt::InterruptFlags;
 use crate::json::Number;
 use crate::model::check::{CheckReport, ReportedFinding, ScanSummary};
-use crate::model::finding::{FindingId, Severity};
+use crate::model::finding::{FINDINGS, FindingId, KnownCause, Severity};
 use crate::model::pattern::NamePattern;
 use crate::model::rate::MaxRate;
+use crate::model::verdict::Verdict;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{format_count, with_thousands_separators};
+
+/// A stored time above this number is in milliseconds instead of seconds.
+const MAX_SECONDS: f64 = 1e11;
 
 /// The options of a check: which items are scanned, and which findings are reported.
 #[derive(Clone, Debug, clap::Args)]
@@ -93,9 +94,9 @@ pub(crate) fn run_check(
     options: &CheckOptions,
     for_repair: bool,
     title: &str,
-    interrupt: &InterruptFlags,
     session: &mut Session,
 ) -> Result<ScanOutcome, Error> {
+    let mut pace = CallPace::new(options.rate);
     let queues = resolve_queues(&options.queues, session)?;
     let now = session.now();
     let stopwatch = session.clock().start_stopwatch();
@@ -105,18 +106,12 @@ pub(crate) fn run_check(
     let mut moves = 0;
     let (mut verifier, scanned) = loop {
         let bar = ui.start_progress_bar(keys.unwrap_or(0)).with_title(title);
-        let progress = VerifyProgress {
-            bar,
-            pace: Pace::new(options.rate),
-            interrupt: interrupt.clone(),
-            counts: ScanCounts::default(),
-            pass: (0, 0),
-        };
-        let mut verifier = Verifier::new(options, for_repair, queues.clone(), progress);
+        let mut verifier = Verifier::new(options, for_repair, queues.clone(), pace, bar);
         match verifier.scan_and_verify(core, now, &queues) {
             // Keys moved to another server of the cluster. Begin the scan again, but only once.
             Err(error) if error.kind() == Kind::SlotMoving && moves == 0 => {
                 moves += 1;
+                pace = verifier.pace;
                 ui.note(&format!(
                     "note: {}; the scan begins again",
                     error.message_without_effect()
@@ -125,9 +120,9 @@ pub(crate) fn run_check(
             scanned => break (verifier, scanned),
         }
     };
-    let (counts, verified) = (verifier.progress.counts, verifier.verified);
+    let (counts, verified) = (verifier.counts, verifier.verified);
     if queues.is_empty()
-        && let Some(verdict) = diagnosis::eviction_finding(&server)
+        && let Some(verdict) = eviction_finding(&server)
     {
         verifier.verdicts.collect_finding_if_selected(verdict);
     }
@@ -160,10 +155,15 @@ pub(crate) fn run_check(
         complete: halted.is_none(),
         clean: halted.is_none() && !failing,
         fail_on: options.fail_on,
-        causes: diagnosis::likely_causes(&items, &server),
+        causes: likely_causes(&items, &server),
     };
     Ok(ScanOutcome {
-        check: CheckReport { scan, items },
+        check: CheckReport {
+            scan,
+            items,
+            dry_run: None,
+            plan: None,
+        },
         queue,
         halted,
         narrow: !queues.is_empty() || options.filter.excludes_any_finding(),
@@ -337,4 +337,108 @@ fn replica_error(
             .hint("point `--redis` at its primary; `--read-only` scans the replica itself"),
         )
     })
+}
+
+/// The finding that the server's settings allow it to evict keys. `None` if they do not.
+fn eviction_finding(server: &ServerRisks) -> Option<Verdict> {
+    let policy = server.eviction_policy.as_deref()?;
+    if policy == "noeviction" {
+        return None;
+    }
+    let detail = match server.max_memory {
+        None | Some(0) if !policy.starts_with("volatile-") => {
+            format!("no limit yet, then {policy}")
+        }
+        _ => policy.to_owned(),
+    };
+    let option = Name::from("maxmemory-policy");
+    Some(Verdict::report_only(
+        FindingId::ServerEvicts,
+        option,
+        Name::from(detail.as_str()),
+    ))
+}
+
+/// The likely causes, the likeliest first.
+fn likely_causes(found: &[ReportedFinding], server: &ServerRisks) -> Vec<String> {
+    let count = |id: FindingId| -> u64 {
+        let same = found.iter().filter(|found| found.finding.id == id);
+        same.map(|found| found.count).sum()
+    };
+    let mut existing = found.iter().filter(|found| found.count > 0);
+    let lost = existing.any(|found| found.finding.evidence == KnownCause::KeyLoss);
+    let mut causes = Vec::new();
+    let policy = server.eviction_policy.as_deref().unwrap_or("noeviction");
+    if policy.starts_with("allkeys-") && lost {
+        let evicted = match server.evicted {
+            0 => String::new(),
+            count => format!("; it has evicted {}", format_count(count, "key", "keys")),
+        };
+        causes.push(format!(
+            "maxmemory-policy is {policy}, so the server may delete parts of jobs{evicted}"
+        ));
+    }
+    if count(FindingId::KeyExpires) > 0 {
+        causes.push(if policy.starts_with("volatile-") {
+            format!(
+                "keys have an expiry, which no client of qless sets; maxmemory-policy is {policy}, \
+                 so the server may delete them even earlier"
+            )
+        } else {
+            "keys have an expiry, which no client of qless sets: look for EXPIRE in other \
+                      programs that use this server"
+                .to_owned()
+        });
+    }
+    let times = found
+        .iter()
+        .filter(|found| matches!(found.finding.id, FindingId::Clock | FindingId::NeverDue));
+    if times
+        .filter_map(|found| found.largest)
+        .any(|time| time.is_finite() && time > MAX_SECONDS)
+    {
+        causes.push("a client writes times in milliseconds instead of seconds".to_owned());
+    }
+    let traces: Vec<String> = FINDINGS
+        .iter()
+        .filter(|finding| count(finding.id) > 0)
+        .filter_map(|finding| match finding.evidence {
+            KnownCause::ReferenceClient(call) => {
+                Some(format!("its `{call}` leaves {}", finding.id.into_str()))
+            }
+            _ => None,
+        })
+        .collect();
+    if !traces.is_empty() {
+        let traces = traces.join(", ");
+        causes.push(format!(
+            "clients with the reference core use this database, too: {traces}"
+        ));
+    }
+    let deleted = count(FindingId::GhostWaiting)
+        + count(FindingId::GhostScheduled)
+        + count(FindingId::GhostLock);
+    if causes.is_empty() && deleted > 0 && count(FindingId::HistoryOrphan) > 0 {
+        causes.push(format!(
+            "keys of jobs were deleted (DEL) instead of the jobs: {} left behind",
+            format_count(
+                count(FindingId::HistoryOrphan),
+                "history is",
+                "histories are"
+            )
+        ));
+    }
+    if let Some(primary) = &server.primary
+        && found.iter().any(|found| found.severity >= Severity::Warn)
+    {
+        causes.push(if primary.is_up {
+            "this is a replica: it may lack the latest changes of its primary".to_owned()
+        } else {
+            format!(
+                "this is a replica that lost its primary {} s ago",
+                with_thousands_separators(primary.down_seconds)
+            )
+        });
+    }
+    causes
 }

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::pace::CallPace;
 use crate::check::repair_queue::RepairBatch;
 use crate::core::api::read::{PAGE, ReadCommand, ReadReply, START};
 use crate::core::call::Core;
@@ -27,13 +28,12 @@ const JOBS_PER_READ: usize = 2000;
 
 /// Splits the failed jobs of a group in two. For the jobs at the location [`ItemKind::Failed`], the core has to search
 /// the failure lists. The jobs at [`ItemKind::Unlisted`] are in no list, and each comes with its mark. Reads the marks,
-/// then all failure lists, and calls `pace` with the numbers of jobs and entries read. If the lists are short, leaves all
-/// jobs to the core instead.
+/// then all failure lists. If the lists are short, leaves all jobs to the core instead.
 pub(crate) fn split_failed_jobs(
     core: &mut Core,
     group: &Name,
     jids: Vec<Name>,
-    mut pace: impl FnMut(usize) -> Result<(), Error>,
+    pace: &mut CallPace,
 ) -> Result<[(ItemLocation, Vec<Name>); 2], Error> {
     let (mut to_search, mut unlisted) = (Vec::new(), Vec::new());
     let lists = read_list_lengths(core, group)?;
@@ -44,7 +44,7 @@ pub(crate) fn split_failed_jobs(
         let mut marks = Vec::with_capacity(jids.len());
         for jids in jids.chunks(JOBS_PER_READ) {
             marks.extend(core.job_version_marks(core.now(), jids)?);
-            pace(jids.len())?;
+            pace.wait_unless_interrupted(jids.len())?;
         }
         let found = find_jobs_in_lists(core, group, &lists, &jids, pace)?;
         for ((jid, mark), found) in jids.into_iter().zip(marks).zip(found) {
@@ -67,7 +67,7 @@ pub(crate) fn split_failed_jobs(
 pub(crate) fn split_batch_of_failed_jobs(
     core: &mut Core,
     batch: RepairBatch,
-    pace: impl FnMut(usize) -> Result<(), Error>,
+    pace: &mut CallPace,
 ) -> Result<Vec<RepairBatch>, Error> {
     if batch.location.kind != ItemKind::Failed {
         return Ok(vec![batch]);
@@ -128,7 +128,7 @@ fn find_jobs_in_lists(
     group: &Name,
     lists: &[(Vec<u8>, u64)],
     jids: &[Name],
-    mut pace: impl FnMut(usize) -> Result<(), Error>,
+    pace: &mut CallPace,
 ) -> Result<Vec<FailureListOfJob>, Error> {
     let list_of_group = Keys::new(core.prefix()).group_key(group.as_bytes());
     let at: HashMap<&[u8], usize> = jids.iter().map(Name::as_bytes).zip(0..).collect();
@@ -163,7 +163,7 @@ fn find_jobs_in_lists(
                     }
                 }
             }
-            pace(count)?;
+            pace.wait_unless_interrupted(count)?;
         }
     }
     Ok(found)

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use super::CheckOptions;
 use super::finding_filter::FindingFilter;
-use super::verifier::VerifyProgress;
+use super::pace::CallPace;
 use crate::check::repair_queue::RepairQueue;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
@@ -108,13 +108,13 @@ impl FindingsAndRepairQueue {
     pub(super) fn collect_and_queue_verdicts(
         &mut self,
         core: &mut Core,
-        progress: &mut VerifyProgress,
+        pace: &mut CallPace,
         location: &ItemLocation,
         items: &[Name],
         verdicts: Vec<Verdict>,
     ) -> Result<(), Error> {
-        let missing = missing_jobs_affecting_severity(core, progress, &verdicts)?;
-        let (verdicts, shared_jobs) = self.verdicts_in_scope(core, progress, location, verdicts)?;
+        let missing = missing_jobs_affecting_severity(core, pace, &verdicts)?;
+        let (verdicts, shared_jobs) = self.verdicts_in_scope(core, pace, location, verdicts)?;
         for mut verdict in verdicts {
             let finding = verdict.id.row();
             if self.blocking.cannot_be_verified_yet(&verdict, &self.filter) {
@@ -145,7 +145,7 @@ impl FindingsAndRepairQueue {
             }
             let head = finding.severity_depends_on_head()
                 && self
-                    .cached_first_waiting_jids(core, progress)?
+                    .cached_first_waiting_jids(core, pace)?
                     .contains(&verdict.item);
             let severity = verdict.severity(head, missing.contains(&verdict.item));
             if let Some(age) = age_text_of_set_aside_key(&verdict, core.now()) {
@@ -170,7 +170,7 @@ impl FindingsAndRepairQueue {
     fn verdicts_in_scope(
         &mut self,
         core: &mut Core,
-        progress: &mut VerifyProgress,
+        pace: &mut CallPace,
         location: &ItemLocation,
         verdicts: Vec<Verdict>,
     ) -> Result<(Vec<Verdict>, HashSet<Name>), Error> {
@@ -185,7 +185,7 @@ impl FindingsAndRepairQueue {
             verdict.id == FindingId::NotJudged || !verdict.item.as_bytes().starts_with(b"j:")
         });
         let jids: Vec<Name> = edges.iter().map(|verdict| verdict.item.clone()).collect();
-        progress.pace_unless_interrupted(jids.len())?;
+        pace.wait_unless_interrupted(jids.len())?;
         let queues = core.stored_job_fields(core.now(), &["queue"], &jids)?;
         for (verdict, queue) in edges.into_iter().zip(queues) {
             let queue = queue.into_iter().next().flatten().map(Name::from);
@@ -304,11 +304,11 @@ impl FindingsAndRepairQueue {
     fn cached_first_waiting_jids(
         &mut self,
         core: &mut Core,
-        progress: &mut VerifyProgress,
+        pace: &mut CallPace,
     ) -> Result<&HashSet<Name>, Error> {
         if self.heads.is_none() {
             let heads = core.first_waiting_jid_per_queue(core.now())?;
-            progress.pace_unless_interrupted(heads.len())?;
+            pace.wait_unless_interrupted(heads.len())?;
             self.heads = Some(heads);
         }
         Ok(self.heads.get_or_insert_default())
@@ -318,7 +318,7 @@ impl FindingsAndRepairQueue {
 /// The jobs that do not exist, of the verdicts whose severity depends on whether the job exists.
 fn missing_jobs_affecting_severity(
     core: &mut Core,
-    progress: &mut VerifyProgress,
+    pace: &mut CallPace,
     verdicts: &[Verdict],
 ) -> Result<HashSet<Name>, Error> {
     let jids: Vec<Name> = verdicts
@@ -329,7 +329,7 @@ fn missing_jobs_affecting_severity(
     if jids.is_empty() {
         return Ok(HashSet::new());
     }
-    progress.pace_unless_interrupted(jids.len())?;
+    pace.wait_unless_interrupted(jids.len())?;
     let exist = core.jobs_exist(core.now(), &jids)?;
     let missing = jids.into_iter().zip(exist).filter(|(_, exists)| !exists);
     Ok(missing.map(|(jid, _)| jid).collect())
@@ -406,7 +406,7 @@ impl BlockingFindings {
 
     /// Notes that any job may have a dependency that only the other job lists.
     pub(super) fn note_unreadable_dependents(&mut self) {
-        self.one_sided.treat_as_containing_every_hash();
+        self.one_sided.overflowed = true;
     }
 }
 
@@ -427,11 +427,6 @@ impl SaturatingHashSet {
         } else {
             self.overflowed = true
         }
-    }
-
-    /// From now on, the set counts as containing every hash.
-    fn treat_as_containing_every_hash(&mut self) {
-        self.overflowed = true;
     }
 
     fn may_contain(&self, hash: u64) -> bool {

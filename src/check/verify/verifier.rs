@@ -1,20 +1,19 @@
 //! Has the core verify the candidates of a scan in batches, with bounded memory, at the pace of `--rate`.
 
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
 use std::time::Instant;
 
-use super::batch_size::BatchSizes;
-use super::candidates::CandidatesByLocation;
 use super::finding_filter::{VerifyPhase, exclude_failure_list_searches_if_jobs};
+use super::pace::{CallPace, MAX_BATCH};
 use super::verdicts::FindingsAndRepairQueue;
 use super::{CheckOptions, unlisted};
-use crate::bulk::pace::Pace;
 use crate::check::repair_queue::RepairQueue;
 use crate::check::scan;
 use crate::check::scan::{CandidateSink, ScanCounts};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
-use crate::interrupt::InterruptFlags;
 use crate::model::check::ReportedFinding;
 use crate::model::finding::FindingId;
 use crate::model::verdict::{ItemKind, ItemLocation, MAX_ITEMS, Verdict};
@@ -22,35 +21,34 @@ use crate::name::Name;
 use crate::text::with_thousands_separators;
 use crate::ui::Progress;
 
+/// Maximum number of candidates that wait for verification, apart from failed jobs.
+const MAX_CANDIDATES: usize = 4_000;
+
+/// Maximum total size of the names of the candidates that wait for verification.
+const MAX_BYTES: usize = 4 << 20;
+
+/// Maximum number of failed jobs of one group that wait for verification. The number is large, because each
+/// verification of failed jobs reads all failure lists.
+const MAX_FAILED: usize = 20_000;
+
+/// Maximum number of candidates that are remembered after their verification.
+const MAX_RECENT: usize = 100_000;
+
 /// Takes the candidates of a scan, has the core verify them, and adds the verdicts to the report.
 pub(super) struct Verifier {
     candidates: CandidatesByLocation,
     phase: VerifyPhase,
     /// The findings that the core looks for in this phase. `None` if there are none.
     findings: Option<String>,
-    batch_sizes: BatchSizes,
+    pub pace: CallPace,
     /// The number of candidates verified.
     pub verified: u64,
     pub verdicts: FindingsAndRepairQueue,
-    pub progress: VerifyProgress,
-}
-
-/// The pace and the progress of a scan.
-pub(super) struct VerifyProgress {
-    pub bar: Progress,
-    pub pace: Pace,
-    pub interrupt: InterruptFlags,
+    bar: Progress,
     /// The counts of the scan. A key that is scanned in several passes counts once.
     pub counts: ScanCounts,
     /// The number of the current pass over all keys, and the number of keys that this pass has scanned so far.
-    pub pass: (u64, u64),
-}
-
-impl VerifyProgress {
-    /// Waits until `--rate` allows `count` more keys or members. A received signal is an error.
-    pub(super) fn pace_unless_interrupted(&mut self, count: usize) -> Result<(), Error> {
-        self.pace.wait_unless_interrupted(count, &self.interrupt)
-    }
+    pass: (u64, u64),
 }
 
 impl Verifier {
@@ -59,16 +57,19 @@ impl Verifier {
         options: &CheckOptions,
         for_repair: bool,
         queues: Vec<Name>,
-        progress: VerifyProgress,
+        pace: CallPace,
+        bar: Progress,
     ) -> Verifier {
         let mut verifier = Verifier {
             candidates: CandidatesByLocation::default(),
             phase: VerifyPhase::DuringScan,
             findings: None,
-            batch_sizes: BatchSizes::default(),
+            pace,
             verified: 0,
             verdicts: FindingsAndRepairQueue::new(options, for_repair, queues),
-            progress,
+            bar,
+            counts: ScanCounts::default(),
+            pass: (0, 0),
         };
         verifier.begin_phase(VerifyPhase::DuringScan);
         verifier
@@ -87,14 +88,14 @@ impl Verifier {
         now: Moment,
         queues: &[Name],
     ) -> Result<(), Error> {
-        self.batch_sizes = BatchSizes::new(core.measure_round_trip(now));
+        self.pace.measure_round_trip(core);
         scan::run_scan(core, now, queues, self, scan::MAX_TABLE_SLOTS)?;
         self.verify_all_candidates(core)
     }
 
     /// Clears the progress bar. Returns the findings, the worst and most frequent first, and the queue of a repair.
     pub(super) fn into_findings_and_queue(self) -> (Vec<ReportedFinding>, RepairQueue) {
-        self.progress.bar.remove_bar();
+        self.bar.remove_bar();
         self.verdicts.into_findings_and_queue()
     }
 
@@ -122,9 +123,7 @@ impl Verifier {
         if location.kind != ItemKind::Failed {
             return self.verify_in_batches(core, location, &items);
         }
-        let parts = unlisted::split_failed_jobs(core, &location.name, items, |count| {
-            self.progress.pace_unless_interrupted(count)
-        })?;
+        let parts = unlisted::split_failed_jobs(core, &location.name, items, &mut self.pace)?;
         for (location, items) in parts {
             self.verify_in_batches(core, &location, &items)?;
         }
@@ -139,8 +138,7 @@ impl Verifier {
     ) -> Result<(), Error> {
         let mut rest = items;
         while !rest.is_empty() {
-            let max_size = self.max_members_per_read();
-            let size = self.batch_sizes.size_for(location.kind).min(max_size);
+            let size = self.pace.batch_size(location.kind);
             let size = size.next_multiple_of(location.kind.call_args_per_item());
             let batch = &rest[..size.min(rest.len())];
             let verified = self.verify_batch_or_its_halves(core, location, batch, true)?;
@@ -164,7 +162,7 @@ impl Verifier {
         if self.phase == VerifyPhase::DuringScan {
             findings = exclude_failure_list_searches_if_jobs(findings, location.kind);
         }
-        self.progress.pace_unless_interrupted(items.len())?;
+        self.pace.wait_unless_interrupted(items.len())?;
         let together = ItemLocation::for_jobs_verified_together();
         let call_location = match (location.kind, is_typical) {
             (ItemKind::Job, false) => &together,
@@ -191,13 +189,12 @@ impl Verifier {
         };
         self.verified += reply.verified as u64;
         if is_typical {
-            self.batch_sizes
-                .adjust_size(location.kind, reply.verified, begun.elapsed());
+            self.pace
+                .adjust_batch_size(location.kind, reply.verified, begun.elapsed());
         }
-        let progress = &mut self.progress;
         self.verdicts.collect_and_queue_verdicts(
             core,
-            progress,
+            &mut self.pace,
             location,
             items,
             reply.verdicts,
@@ -286,7 +283,7 @@ impl CandidateSink for Verifier {
     }
 
     fn note_pass_start(&mut self) {
-        self.progress.pass = (self.progress.pass.0 + 1, 0);
+        self.pass = (self.pass.0 + 1, 0);
     }
 
     fn note_and_pace_keys_scanned(
@@ -294,29 +291,29 @@ impl CandidateSink for Verifier {
         _: &mut Core,
         since_last: ScanCounts,
     ) -> Result<(), Error> {
-        let progress = &mut self.progress;
-        progress.pass.1 += since_last.keys;
-        let (pass, passed) = progress.pass;
+        self.pass.1 += since_last.keys;
+        let (pass, passed) = self.pass;
         if pass > 1 {
             let note = format!("pass {pass}: {}", with_thousands_separators(passed));
-            progress.bar.fill_and_show_pending(note);
+            self.bar.fill_and_show_pending(note);
         } else {
-            progress.counts.keys += since_last.keys;
-            progress.counts.jobs += since_last.jobs;
-            progress.counts.queues += since_last.queues;
-            progress.bar.add_done(since_last.keys);
+            self.counts.keys += since_last.keys;
+            self.counts.jobs += since_last.jobs;
+            self.counts.queues += since_last.queues;
+            self.bar.add_done(since_last.keys);
         }
-        progress.pace_unless_interrupted(usize::try_from(since_last.keys).unwrap_or(usize::MAX))
+        let keys = usize::try_from(since_last.keys).unwrap_or(usize::MAX);
+        self.pace.wait_unless_interrupted(keys)
     }
 
     fn note_and_pace_members_read(&mut self, _: &mut Core, members: usize) -> Result<(), Error> {
         // Redraw the bar, which counts only keys.
-        self.progress.bar.add_done(0);
-        self.progress.pace_unless_interrupted(members)
+        self.bar.add_done(0);
+        self.pace.wait_unless_interrupted(members)
     }
 
     fn max_members_per_read(&self) -> usize {
-        self.progress.pace.slice_size(usize::MAX)
+        self.pace.max_slice_size()
     }
 
     fn verify_waiting_and_end_scan_phase(&mut self, core: &mut Core) -> Result<(), Error> {
@@ -324,5 +321,119 @@ impl CandidateSink for Verifier {
         self.candidates.forget_verified();
         self.begin_phase(VerifyPhase::AfterScan);
         Ok(())
+    }
+}
+
+/// The candidates that wait for verification. Their number and their bytes are bounded.
+#[derive(Debug, Default)]
+struct CandidatesByLocation {
+    waiting: HashMap<ItemLocation, Vec<Name>>,
+    count: usize,
+    bytes: usize,
+    /// Hashes of candidates that were verified lately.
+    recent: HashSet<u64>,
+    hasher: RandomState,
+}
+
+impl CandidatesByLocation {
+    fn add_candidate(&mut self, location: &ItemLocation, item: Name) {
+        let waiting = match self.waiting.get_mut(location) {
+            Some(waiting) => waiting,
+            None => self.waiting.entry(location.clone()).or_default(),
+        };
+        // Entries of a list come in order, so a second candidate for the same block directly follows the first one.
+        if waiting.last() != Some(&item) {
+            self.bytes += item.as_bytes().len();
+            waiting.push(item);
+            self.count += 1;
+        }
+    }
+
+    /// Whether the candidates that wait at a location must be verified before another one is added.
+    fn is_location_full(&self, location: &ItemLocation) -> bool {
+        let capacity = match location.kind {
+            ItemKind::Failed => MAX_FAILED,
+            _ => MAX_BATCH,
+        };
+        let waiting = self.waiting.get(location);
+        waiting.is_some_and(|waiting| waiting.len() >= capacity)
+    }
+
+    /// Whether all candidates must be verified before another one is added.
+    fn is_full(&self) -> bool {
+        self.count >= MAX_CANDIDATES + MAX_FAILED || self.bytes >= MAX_BYTES
+    }
+
+    /// Any location that has candidates.
+    fn any_waiting_location(&self) -> Option<ItemLocation> {
+        self.waiting.keys().next().cloned()
+    }
+
+    /// Removes the waiting candidates of a location and returns them, except candidates that this scan has verified
+    /// lately. `None` if none were waiting.
+    fn take_candidates_at(&mut self, location: &ItemLocation) -> Option<Vec<Name>> {
+        let mut items = self.waiting.remove(location)?;
+        self.count -= items.len();
+        let bytes = items.iter().map(|item| item.as_bytes().len());
+        self.bytes -= bytes.sum::<usize>();
+        // Several index entries may lead to the same candidate: drop the ones that were verified lately.
+        items.retain(|item| self.recent.insert(self.hasher.hash_one((location, item))));
+        if self.recent.len() > MAX_RECENT {
+            self.recent.clear();
+        }
+        if location.kind == ItemKind::Entries {
+            items.sort_unstable();
+        }
+        Some(items)
+    }
+
+    /// From now on, candidates that were verified before are verified again.
+    fn forget_verified(&mut self) {
+        self.recent.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_candidate_that_was_verified_lately_is_not_verified_again() {
+        let mut candidates = CandidatesByLocation::default();
+        let job = ItemLocation::new(ItemKind::Job, "");
+        candidates.add_candidate(&job, Name::from("a"));
+        assert_eq!(candidates.any_waiting_location(), Some(job.clone()));
+        assert_eq!(
+            candidates.take_candidates_at(&job),
+            Some(vec![Name::from("a")])
+        );
+        assert_eq!(candidates.any_waiting_location(), None);
+        candidates.add_candidate(&job, Name::from("a"));
+        candidates.add_candidate(&job, Name::from("b"));
+        assert_eq!(
+            candidates.take_candidates_at(&job),
+            Some(vec![Name::from("b")])
+        );
+        candidates.forget_verified();
+        candidates.add_candidate(&job, Name::from("a"));
+        assert_eq!(
+            candidates.take_candidates_at(&job),
+            Some(vec![Name::from("a")])
+        );
+        assert_eq!((candidates.count, candidates.bytes), (0, 0));
+    }
+
+    #[test]
+    fn a_full_batch_or_many_bytes_are_due() {
+        let mut candidates = CandidatesByLocation::default();
+        let job = ItemLocation::new(ItemKind::Job, "");
+        for number in 0..MAX_BATCH {
+            assert!(!candidates.is_location_full(&job), "{number}");
+            candidates.add_candidate(&job, Name::from(number.to_string()));
+        }
+        assert!(candidates.is_location_full(&job) && !candidates.is_full());
+        let large = Name::from("x".repeat(MAX_BYTES));
+        candidates.add_candidate(&ItemLocation::new(ItemKind::Tag, "eu"), large);
+        assert!(candidates.is_full());
     }
 }

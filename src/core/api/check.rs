@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::read::{ReadCommand, ReadReply};
 use crate::clock::moment::Moment;
 use crate::core::call::calls::CallSpec;
+use crate::core::call::connect::PackedCommands;
 use crate::core::call::reply::InfoText;
 use crate::core::call::{Call, Core, Value, calls, reply};
 use crate::core::script::keys::{self, Keys, QueueKey};
@@ -18,6 +19,9 @@ use crate::error::Error;
 use crate::model::finding::FindingId;
 use crate::model::verdict::{ItemKind, ItemLocation, KeyChange, MAX_ITEMS, Verdict, VerdictReply};
 use crate::name::Name;
+
+/// Maximum number of entries that one command adds to the replacement.
+const MAX_ADDED: usize = 500;
 
 impl Core {
     /// Verifies items of one location: reports the findings, with the changes that [`Core::repair_items`] would make.
@@ -119,6 +123,114 @@ impl Core {
 pub struct RevertCounts {
     pub reverted: u64,
     pub skipped: u64,
+}
+
+/// A list that is being replaced. The replacement grows in slices under another key. It takes the place of the list only
+/// if no client has changed the list meanwhile, which `WATCH` detects.
+#[derive(Debug)]
+pub(crate) struct ListRewrite {
+    key: Vec<u8>,
+    /// The key of the replacement.
+    replacement: Vec<u8>,
+    /// The connection that watches the list.
+    connection: u64,
+    /// Entries of the replacement that the next command sends to the server.
+    unsent: Vec<Vec<u8>>,
+    /// The number of entries of the replacement so far, with the unsent ones: the index of its next entry.
+    pub length: u64,
+}
+
+impl Core {
+    /// Begins to replace a list, and watches it for changes. The caller must read the list after this call, so that no
+    /// change is overlooked.
+    pub(crate) fn begin_list_rewrite(
+        &mut self,
+        key: &[u8],
+        replacement: Vec<u8>,
+    ) -> Result<ListRewrite, Error> {
+        self.call::<()>(self.now(), Call::redis_read_command("WATCH").arg(key))?;
+        Ok(ListRewrite {
+            key: key.to_vec(),
+            replacement,
+            connection: self.connection_number(),
+            unsent: Vec::with_capacity(MAX_ADDED),
+            length: 0,
+        })
+    }
+
+    /// Appends an entry to the replacement. Returns false if the connection that watches the list is gone, or if the
+    /// server refused entries: the caller must then abandon the rewrite.
+    pub(crate) fn try_append_to_replacement(
+        &mut self,
+        rewrite: &mut ListRewrite,
+        entry: Vec<u8>,
+    ) -> bool {
+        rewrite.unsent.push(entry);
+        rewrite.length += 1;
+        rewrite.unsent.len() < MAX_ADDED || self.try_send_unsent_entries(rewrite)
+    }
+
+    fn try_send_unsent_entries(&mut self, rewrite: &mut ListRewrite) -> bool {
+        let entries = std::mem::take(&mut rewrite.unsent);
+        if entries.is_empty() {
+            return true;
+        }
+        let mut packed = PackedCommands::default();
+        packed.begin_command(entries.len() + 2);
+        packed.add_word(b"RPUSH");
+        packed.add_word(&rewrite.replacement);
+        entries.iter().for_each(|entry| packed.add_word(entry));
+        let replies = self.exchange_if_watching(rewrite, packed);
+        matches!(replies.as_slice(), [Value::Int(_)])
+    }
+
+    /// Puts the replacement in the place of the list. Returns false, without a change, if the list has changed
+    /// meanwhile, if the connection that watches it is gone, or if the user may not rename keys.
+    pub(crate) fn replace_if_unchanged(
+        &mut self,
+        rewrite: &mut ListRewrite,
+    ) -> Result<bool, Error> {
+        if !self.try_send_unsent_entries(rewrite) {
+            return Ok(false);
+        }
+        let mut packed = PackedCommands::default();
+        packed.add_command(&["MULTI"]);
+        packed.add_command(&[b"RENAME".as_slice(), &rewrite.replacement, &rewrite.key]);
+        packed.add_command(&["EXEC"]);
+        let replies = self.exchange_if_watching(rewrite, packed);
+        match replies.last() {
+            Some(Value::Array(done)) => Ok(matches!(done.as_slice(), [Value::Okay])),
+            Some(_) => Ok(false),
+            // The reply was lost. If the server renamed the replacement, its old key no longer exists.
+            None => {
+                let exists = Call::redis_read_command("EXISTS").arg(&rewrite.replacement);
+                Ok(self.call::<u64>(self.now(), exists)? == 0)
+            }
+        }
+    }
+
+    /// Gives up, and deletes the replacement.
+    pub(crate) fn abandon_list_rewrite(&mut self, rewrite: &ListRewrite) {
+        let mut packed = PackedCommands::default();
+        packed.add_command(&["UNWATCH"]);
+        packed.add_command(&[b"DEL".as_slice(), &rewrite.replacement]);
+        self.exchange_if_watching(rewrite, packed);
+    }
+
+    /// Sends commands once, only on the connection that watches the list. Returns no replies if that connection is
+    /// gone.
+    fn exchange_if_watching(
+        &mut self,
+        rewrite: &ListRewrite,
+        packed: PackedCommands,
+    ) -> Vec<Value> {
+        let deadline = Instant::now() + self.call_timeout();
+        if self.connection_number() == rewrite.connection {
+            self.exchange_once(packed, deadline)
+        } else {
+            Vec::new()
+        }
+    }
 }
 
 /// What a server reports about eviction and replication, by which it may lose jobs. A fact that the server does not

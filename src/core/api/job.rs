@@ -13,6 +13,7 @@ use crate::error::{Cause, Error};
 use crate::json::data::JobData;
 use crate::json::quote::quote_as_core;
 use crate::json::{Json, Number, field_value};
+use crate::model::bulk::{FieldInterner, JobSnapshot};
 use crate::model::job::{
     DependenciesAndDependents, Failure, HistoryEntry, Job, MergePayload, Neighbor, State,
 };

@@ -17,7 +17,6 @@ pub(crate) mod guard;
 pub(crate) mod index;
 pub(crate) mod job;
 pub(crate) mod job_calls;
-pub(crate) mod list_rewrite;
 pub(crate) mod not_found;
 pub(crate) mod overview;
 pub(crate) mod page;

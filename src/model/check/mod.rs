@@ -1,6 +1,5 @@
 //! The documents of `qless check`: the result of a scan, of a repair, and the plan of a dry run.
 
-pub(crate) mod repair_text;
 pub(crate) mod text;
 
 use std::borrow::Cow;
@@ -14,13 +13,19 @@ use crate::command_line::CommandLine;
 use crate::json::Number;
 use crate::name::Name;
 
-/// The document of `qless check`.
+/// The document of `qless check`, and of a repair with `--dry-run`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct CheckReport {
     #[serde(flatten)]
     pub scan: ScanSummary,
     /// One for each finding, the lines of ndjson
     pub items: Vec<ReportedFinding>,
+    /// True if the repair was only simulated
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dry_run: Option<bool>,
+    /// With --repair --dry-run: the repairs that would be made, in order
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Vec<DryRunRepair>>,
 }
 
 /// The extent of a scan, and its verdict.
@@ -245,15 +250,4 @@ pub(crate) struct DryRunRepair {
     pub detail: Name,
     /// The Redis commands, as redis-cli takes them
     pub commands: Vec<String>,
-}
-
-/// The document of a repair with `--dry-run`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct RepairPlan {
-    #[serde(flatten)]
-    pub check: CheckReport,
-    /// True if the repair was only simulated
-    pub dry_run: bool,
-    /// With --repair --dry-run: the repairs that would be made, in order
-    pub plan: Vec<DryRunRepair>,
 }

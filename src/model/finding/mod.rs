@@ -214,7 +214,7 @@ pub struct ConditionalApproval {
 }
 
 /// A condition under which a finding has another severity than usual. A detail is text for people, which `check.slice`
-/// or `check/verify/diagnosis.rs` writes.
+/// or `check/verify/mod.rs` writes.
 #[derive(Clone, Copy, Debug)]
 pub enum SeverityCondition {
     /// The job is at the head of a queue.

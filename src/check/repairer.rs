@@ -1,24 +1,32 @@
-//! Repairs the items that a scan queued, batch by batch. The call that repairs an item verifies it again first.
+//! Sends the items that a scan queued to the core, batch by batch. In a repair, the call that repairs an item verifies it
+//! again first. With `--dry-run`, the core only verifies, and the Redis commands of a repair are shown.
 
 use std::collections::{BTreeMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
 use std::time::Instant;
 
 use super::undo::UndoWriter;
-use crate::bulk::pace::Pace;
+use super::{exit_code, new_repair_name, repair_question};
+use crate::args::format::Format;
 use crate::check::repair_queue::{ExpectedRepairHashes, RepairQueue};
-use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
-use crate::check::verify::finding_filter::{FindingFilter, exclude_failure_list_searches_if_jobs};
-use crate::check::verify::{CheckOptions, unlisted};
+use crate::check::verify::finding_filter::FindingFilter;
+use crate::check::verify::pace::CallPace;
+use crate::check::verify::unlisted::split_batch_of_failed_jobs;
+use crate::check::verify::{CheckOptions, ScanOutcome};
 use crate::core::call::Core;
+use crate::core::script::keys::Keys;
 use crate::error::{Error, Kind};
-use crate::interrupt::InterruptFlags;
-use crate::model::check::RepairCounts;
+use crate::exit::Exit;
+use crate::model::check::text::{plan_text, planned_commands, redis_cli_line};
+use crate::model::check::{DryRunRepair, RepairCounts};
 use crate::model::finding::{FindingId, RepairStage};
 use crate::model::verdict::{
     ItemKind, ItemLocation, KeyChange, Repairability, Verdict, VerdictReply,
 };
 use crate::name::Name;
+use crate::session::Session;
 use crate::ui::Progress;
+use crate::view::json;
 
 pub(crate) struct Repairer {
     filter: FindingFilter,
@@ -29,10 +37,7 @@ pub(crate) struct Repairer {
     stage: RepairStage,
     /// The findings that the repair of the queue should repair, in case a reply is lost.
     expected: ExpectedRepairHashes,
-    pace: Pace,
-    max_batch: usize,
-    pub interrupt: InterruptFlags,
-    batch_sizes: BatchSizes,
+    pace: CallPace,
     /// The number of entries removed from the list of the current batch.
     removed: u64,
     /// The jobs from which this repair removed a dependency on a job that does not exist.
@@ -48,23 +53,18 @@ pub(crate) struct Repairer {
 
 impl Repairer {
     pub(crate) fn new(
-        options: &CheckOptions,
+        filter: FindingFilter,
         repair_name: String,
         undo: Option<UndoWriter>,
-        interrupt: InterruptFlags,
-        batch_sizes: BatchSizes,
+        pace: CallPace,
     ) -> Repairer {
-        let pace = Pace::new(options.rate);
         Repairer {
-            max_batch: pace.slice_size(MAX_BATCH),
-            filter: options.filter.clone(),
+            filter,
             repair_name,
             undo,
             stage: RepairStage::Keys,
             expected: ExpectedRepairHashes::default(),
             pace,
-            interrupt,
-            batch_sizes,
             removed: 0,
             freed: HashSet::new(),
             set_aside: 0,
@@ -87,21 +87,17 @@ impl Repairer {
         self.expected = std::mem::take(&mut queue.expected);
         let mut repaired = 0;
         for batch in queue.into_batches() {
-            let Some(findings) = self
-                .filter
-                .finding_list_to_repair(batch.stage, &batch.excluded)
-            else {
+            let (stage, kind, excluded) = (batch.stage, batch.location.kind, &batch.excluded);
+            let Some(findings) = self.filter.finding_list_to_repair(stage, kind, excluded) else {
                 continue;
             };
-            for mut batch in unlisted::split_batch_of_failed_jobs(core, batch, |count| {
-                self.pace_unless_interrupted(count)
-            })? {
+            for mut batch in split_batch_of_failed_jobs(core, batch, &mut self.pace)? {
                 self.removed = 0;
-                self.stage = batch.stage;
+                self.stage = stage;
                 let kind = batch.location.kind;
-                let findings = exclude_failure_list_searches_if_jobs(findings.clone(), kind);
-                while let Some(groups) = batch.take_groups_for_next_call(self.batch_size(kind)) {
-                    let location = batch.call_location(&groups);
+                while let Some((location, groups)) =
+                    batch.take_next_call(self.pace.batch_size(kind))
+                {
                     repaired +=
                         self.repair_groups_isolating_failures(core, &findings, &location, &groups)?;
                     progress.add_done(groups.iter().map(|group| group.len() as u64).sum());
@@ -116,15 +112,6 @@ impl Repairer {
     pub(crate) fn filter_for_rescan(&mut self) -> FindingFilter {
         self.filter = self.filter.also_selecting_releases_of(self.freed.clone());
         self.filter.clone()
-    }
-
-    /// Waits until `--rate` allows `count` more items. A received signal is an error.
-    fn pace_unless_interrupted(&mut self, count: usize) -> Result<(), Error> {
-        self.pace.wait_unless_interrupted(count, &self.interrupt)
-    }
-
-    fn batch_size(&self, kind: ItemKind) -> usize {
-        self.batch_sizes.size_for(kind).min(self.max_batch)
     }
 
     /// Repairs groups of items in one call. If the call fails, because the user lacks a right or a key has a wrong
@@ -150,7 +137,8 @@ impl Repairer {
                     + self.repair_groups_isolating_failures(core, findings, location, others)?)
             }
             Err(error) if error.kind() == Kind::NoPerm => {
-                self.pace.wait_before_slice(items.len(), &self.interrupt);
+                // After a signal, first count the refused repairs. The next wait ends the repair.
+                _ = self.pace.wait_unless_interrupted(items.len());
                 let reply = core.verify_items(core.now(), findings, "", location, &items)?;
                 for verdict in reply.verdicts {
                     if verdict.outcome == Repairability::Repairable {
@@ -192,7 +180,7 @@ impl Repairer {
         while !rest.is_empty() {
             // With an undo file, each item counts twice for `--rate`, because another call plans its repair first.
             let times = 1 + usize::from(self.undo.is_some());
-            self.pace_unless_interrupted(times * rest.len())?;
+            self.pace.wait_unless_interrupted(times * rest.len())?;
             let now = core.now();
             let mut items = self.items_at_current_positions(location, rest);
             let mut planned = None;
@@ -210,8 +198,8 @@ impl Repairer {
             let elapsed = begun.elapsed();
             let item_count = items.len();
             let verified = reply.as_ref().map_or(item_count, |reply| reply.verified);
-            self.batch_sizes
-                .adjust_size(location.kind, verified, elapsed);
+            self.pace
+                .adjust_batch_size(location.kind, verified, elapsed);
             let (reply, recorded) = match (reply, &mut self.undo) {
                 (Ok(reply), Some(undo)) => {
                     let recorded = undo.write_done_batch(&reply);
@@ -288,5 +276,148 @@ impl Repairer {
             }
         }
         repaired
+    }
+}
+
+/// `--repair --dry-run`: shows the Redis commands that a repair would send, in the order of the repair.
+pub(super) fn run_dry_run(
+    options: &CheckOptions,
+    keeps_undo: bool,
+    result: ScanOutcome,
+    session: &mut Session,
+) -> Result<Exit, Error> {
+    let ScanOutcome {
+        mut check, queue, ..
+    } = result;
+    let repairable: u64 = check.items.iter().map(|found| found.repairable).sum();
+    let what = match repairable {
+        0 => "there is nothing to repair".to_owned(),
+        _ => repair_question(repairable, session)?,
+    };
+    session.ui.print_dry_run_plan(&what, |render_options| {
+        // A plan without a table begins with an empty line. Drop this line, because a headline stands directly above.
+        let plan = plan_text(&check.items, render_options);
+        plan.trim_start_matches('\n').to_owned()
+    });
+    let mut items = check.items.iter();
+    let remains =
+        items.any(|found| found.severity >= check.scan.fail_on && found.count > found.repairable);
+    let overflowed = queue.overflowed;
+    let note = "note: the plan is incomplete; a repair finds the rest after this part";
+    // The dry run has shown the plan as a table. It shows the Redis commands only with `-v`, or in a document.
+    if session.ui.format() == Format::Table && !session.ui.is_verbose() {
+        if overflowed {
+            session.ui.note(note);
+        }
+        if repairable > 0 && !keeps_undo {
+            session.ui.hint(
+                "with `--undo FILE`, a repair can be reverted by `qless check --revert FILE`",
+            );
+        }
+        return Ok(exit_code(remains));
+    }
+    let mut plan = Vec::new();
+    show_planned_repairs(options, queue, &mut plan, session).map_err(|error| {
+        match error.kind() {
+            kind @ (Kind::Interrupted | Kind::Terminated) => {
+                Error::new(kind, "interrupted; nothing was changed")
+            }
+            _ => error,
+        }
+    })?;
+    if session.ui.format() == Format::Json {
+        (check.dry_run, check.plan) = (Some(true), Some(plan));
+        session.ui.show(&check)?;
+    }
+    if overflowed {
+        session.ui.note(note);
+    }
+    Ok(exit_code(remains))
+}
+
+/// Prints the planned repairs. In JSON, adds them to `plan` instead, for a single document.
+fn show_planned_repairs(
+    options: &CheckOptions,
+    queue: RepairQueue,
+    plan: &mut Vec<DryRunRepair>,
+    session: &mut Session,
+) -> Result<(), Error> {
+    let keys = Keys::new(session.prefix());
+    let repair_name = new_repair_name(session.now());
+    let mut filter = PlanDeduplicator::default();
+    let (core, ui) = session.core_and_ui()?;
+    let mut pace = CallPace::new(options.rate);
+    pace.measure_round_trip(core);
+    for batch in queue.into_batches() {
+        let (stage, kind, excluded) = (batch.stage, batch.location.kind, &batch.excluded);
+        let Some(findings) = options.filter.finding_list_to_repair(stage, kind, excluded) else {
+            continue;
+        };
+        for mut batch in split_batch_of_failed_jobs(core, batch, &mut pace)? {
+            let kind = batch.location.kind;
+            while let Some((location, groups)) = batch.take_next_call(pace.batch_size(kind)) {
+                let (items, mut verdicts) = (groups.concat(), Vec::new());
+                let mut rest = items.as_slice();
+                while !rest.is_empty() {
+                    pace.wait_unless_interrupted(rest.len())?;
+                    let begun = Instant::now();
+                    let reply =
+                        core.verify_items(core.now(), &findings, &repair_name, &location, rest)?;
+                    pace.adjust_batch_size(kind, reply.verified, begun.elapsed());
+                    rest = &rest[reply.verified.clamp(1, rest.len())..];
+                    verdicts.extend(reply.verdicts);
+                }
+                verdicts.retain(|verdict| verdict.outcome == Repairability::Repairable);
+                for verdict in verdicts {
+                    let Some(planned) = filter.plan_if_new(&keys, &verdict) else {
+                        continue;
+                    };
+                    match ui.format() {
+                        Format::Table => ui.print_text(&planned_commands(&planned))?,
+                        Format::Ndjson => {
+                            let line = json::compact_line(&planned).map_err(Error::internal)?;
+                            ui.write_bytes(&line)?;
+                        }
+                        _ => plan.push(planned),
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Drops repairs that the plan already has, since several locations may report one finding. Also drops repairs
+/// that an earlier repair of the plan makes needless.
+#[derive(Default)]
+struct PlanDeduplicator {
+    hasher: RandomState,
+    planned: HashSet<u64>,
+    /// Failure lists to which the plan adds entries: their groups need no repair for an empty list.
+    filled: HashSet<Name>,
+}
+
+impl PlanDeduplicator {
+    /// The planned repair of a verdict. `None` if the plan already has it, or makes it needless.
+    fn plan_if_new(&mut self, keys: &Keys, verdict: &Verdict) -> Option<DryRunRepair> {
+        let list = Name::from(keys.group_key(verdict.item.as_bytes()));
+        if verdict.id == FindingId::GroupSet && self.filled.contains(&list) {
+            return None;
+        }
+        if verdict.id.is_about_failure_list() {
+            let added = verdict.changes.iter().filter(|one| one.after.is_some());
+            self.filled.extend(added.map(|change| change.key.clone()));
+        }
+        let command = |change: &KeyChange| {
+            redis_cli_line(&change.equivalent_redis_command(keys, &verdict.item))
+        };
+        let planned = DryRunRepair {
+            finding: verdict.id,
+            item: verdict.item.clone(),
+            detail: verdict.detail.clone(),
+            commands: verdict.changes.iter().map(command).collect(),
+        };
+        let hash = self.hasher.hash_one((planned.finding, &planned.commands));
+        self.planned.insert(hash).then_some(planned)
     }
 }

@@ -31,7 +31,7 @@ use crate::view::json;
 /// The undo file of a repair.
 #[derive(Debug)]
 pub(crate) struct UndoWriter {
-    ledger: Ledger,
+    pub ledger: Ledger,
     /// The number of the current batch.
     slice: u64,
 }
@@ -56,14 +56,6 @@ impl UndoWriter {
             Ok(())
         })?;
         Ok(UndoWriter { ledger, slice })
-    }
-
-    /// Writes the first line.
-    pub(crate) fn write_header_or_note_restart(
-        &mut self,
-        session: &mut Session,
-    ) -> Result<(), Error> {
-        self.ledger.write_head_or_note_server_restart(session)
     }
 
     /// Writes the plan of a batch to the disk. Returns false, and writes nothing, if no finding is to repair.
@@ -152,17 +144,17 @@ fn read_changes<'de, D: Deserializer<'de>>(line: D) -> Result<Vec<KeyChange>, D:
         after_bytes: Option<String>,
     }
     let value = |text: Option<String>, bytes: Option<String>| match bytes {
-        Some(bytes) => match STANDARD.decode(bytes) {
-            Ok(bytes) => Ok(Some(Name::from(bytes))),
-            Err(_) => Err(D::Error::custom("a value is not base64")),
-        },
+        Some(bytes) => {
+            let bytes = STANDARD.decode(bytes).map_err(D::Error::custom)?;
+            Ok(Some(Name::from(bytes)))
+        }
         None => Ok(text.map(Name::from)),
     };
     let changes = Vec::<ChangeFields>::deserialize(line)?.into_iter();
     let changes = changes.map(|change| {
         let key = value(change.key, change.key_bytes)?;
         Ok(KeyChange {
-            key: key.ok_or_else(|| D::Error::custom("a change without key"))?,
+            key: key.ok_or_else(|| D::Error::missing_field("key"))?,
             item: value(change.item, change.item_bytes)?,
             before: value(change.before, change.before_bytes)?,
             after: value(change.after, change.after_bytes)?,
@@ -198,7 +190,7 @@ pub(crate) struct UndoFile {
     file: BufReader<File>,
     pub head: LedgerHead,
     /// Where the lines to revert begin, the newest last.
-    lines: Vec<u64>,
+    offsets: Vec<u64>,
     /// The number of changes, by finding.
     pub counts: BTreeMap<String, u64>,
     /// The findings whose repairs are reverted.
@@ -224,7 +216,7 @@ impl UndoFile {
             return Err(foreign());
         }
         let mut from = BufReader::with_capacity(1 << 16, file);
-        let (mut head, mut counted) = (None, RevertibleLines::default());
+        let (mut head, mut to_revert) = (None, RevertibleLines::default());
         let mut checksums = ChecksumVerifier::default();
         let (mut offset, mut line) = (0, Vec::new());
         for number in 1u64.. {
@@ -247,18 +239,25 @@ impl UndoFile {
                 checksums.verify_line(&line).map_err(altered)?;
             } else {
                 checksums.verify_line(&line).map_err(altered)?;
-                counted.add_line(&line, offset).map_err(refused)?;
+                to_revert.add_line(&line, offset).map_err(refused)?;
             }
             offset += length;
         }
         let head = head.ok_or_else(foreign)?;
-        let (lines, mut counts) = counted.into_lines_and_counts();
+        if let Some((plan, offset)) = to_revert.last_plan.take() {
+            to_revert.push_line_to_revert(plan, offset);
+        }
+        let RevertibleLines {
+            offsets,
+            mut counts,
+            ..
+        } = to_revert;
         counts.retain(|finding, _| filter.selects_finding_by_name(finding));
         Ok(UndoFile {
             shown,
             file: from,
             head,
-            lines,
+            offsets,
             counts,
             filter: filter.clone(),
         })
@@ -271,7 +270,7 @@ impl UndoFile {
 
     /// Removes the newest line from the lines to revert, and returns its selected findings, the newest first.
     pub(crate) fn pop_newest_repairs(&mut self) -> Result<Option<Vec<FindingChanges>>, Error> {
-        let Some(offset) = self.lines.pop() else {
+        let Some(offset) = self.offsets.pop() else {
             return Ok(None);
         };
         let mut line = Vec::new();
@@ -302,62 +301,43 @@ impl UndoFile {
 }
 
 /// The lines of the file that a revert uses, of the lines read so far. A line with the changes of a batch replaces the
-/// line with its plan, unless a reply was lost.
+/// line with its plan, unless a reply was lost: then a revert uses both lines.
 #[derive(Default)]
 struct RevertibleLines {
-    lines: Vec<u64>,
+    /// Where the lines begin.
+    offsets: Vec<u64>,
+    /// The number of changes, by finding.
     counts: BTreeMap<String, u64>,
-    /// The plan in the last line read. The next line decides whether a revert uses it.
-    open: Option<RevertibleLine>,
-}
-
-/// A line of a batch.
-struct RevertibleLine {
-    slice: u64,
-    offset: u64,
-    counts: Vec<(String, u64)>,
+    /// The line read last, with its offset, if it is a plan. The next line decides whether a revert uses it.
+    last_plan: Option<(UndoLine, u64)>,
 }
 
 impl RevertibleLines {
     fn add_line(&mut self, line: &[u8], offset: u64) -> Result<(), String> {
-        let UndoLine { slice, again, step } = parse_undo_line(line)?;
-        let (repairs, planned) = match step {
-            PlannedOrDoneChanges::Plan(repairs) => (repairs, true),
-            PlannedOrDoneChanges::Done(repairs) => (repairs, false),
-        };
-        let count = |repair: FindingChanges| (repair.finding, repair.changes.len() as u64);
-        let counts = repairs.into_iter().map(count).collect();
-        let line = RevertibleLine {
-            slice,
-            offset,
-            counts,
-        };
-        // The changes of a batch replace its plan, unless a reply was lost: then a revert uses both lines.
-        let plan = self.open.take();
-        if let Some(plan) = plan.filter(|plan| planned || again || plan.slice != slice) {
-            self.push_line_to_revert(plan);
+        let line = parse_undo_line(line)?;
+        let is_plan = matches!(line.step, PlannedOrDoneChanges::Plan(_));
+        if let Some((plan, offset)) = self.last_plan.take()
+            && (is_plan || line.again || plan.slice != line.slice)
+        {
+            self.push_line_to_revert(plan, offset);
         }
-        if planned {
-            self.open = Some(line)
+        if is_plan {
+            self.last_plan = Some((line, offset))
         } else {
-            self.push_line_to_revert(line)
+            self.push_line_to_revert(line, offset)
         }
         Ok(())
     }
 
-    fn push_line_to_revert(&mut self, line: RevertibleLine) {
-        self.lines.push(line.offset);
-        for (finding, changes) in line.counts {
-            *self.counts.entry(finding).or_default() += changes;
+    fn push_line_to_revert(&mut self, line: UndoLine, offset: u64) {
+        self.offsets.push(offset);
+        let (PlannedOrDoneChanges::Plan(repairs) | PlannedOrDoneChanges::Done(repairs)) = line.step;
+        for repair in repairs
+            .into_iter()
+            .filter(|repair| !repair.changes.is_empty())
+        {
+            *self.counts.entry(repair.finding).or_default() += repair.changes.len() as u64;
         }
-    }
-
-    fn into_lines_and_counts(mut self) -> (Vec<u64>, BTreeMap<String, u64>) {
-        if let Some(plan) = self.open.take() {
-            self.push_line_to_revert(plan);
-        }
-        self.counts.retain(|_, count| *count > 0);
-        (self.lines, self.counts)
     }
 }
 
