@@ -3,8 +3,9 @@
 
 use std::borrow::Cow;
 
-use super::guard::{GuardReply, JOBS_PER_READ};
+use super::guard::GuardReply;
 use super::index::Index;
+use super::job::JOBS_PER_READ;
 use super::job::JobFields;
 use super::reconcile::whole_second;
 use crate::clock::duration::decimal_seconds_text;
@@ -15,11 +16,11 @@ use crate::error::{Cause, Error, Kind};
 use crate::json::Number;
 use crate::json::quote::quote_array;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
+use crate::model::bulk::{FieldInterner, JobSnapshot};
 use crate::model::ending::{
     EndingAction, EndingOutcome, EndingRequest, LockExtensionOutcome, NextQueue,
 };
 use crate::model::job::{Job, MergePayload, State};
-use crate::model::job_snapshot::{FieldInterner, JobSnapshot};
 use crate::model::queue::JobsLeftInQueue;
 use crate::model::work::PoppedJob;
 use crate::name::{Name, lossless_text};

@@ -18,8 +18,8 @@ use crate::core::call::reply::Bytes;
 use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
 use crate::json::quote::quote_string;
-use crate::model::bulk::{FieldInterner, JobOutcome, JobSnapshot, OutcomeCode, OutcomeDetail};
-use crate::model::job::{Job, State};
+use crate::model::bulk::{JobOutcome, JobSnapshot, OutcomeCode, OutcomeDetail};
+use crate::model::job::Job;
 use crate::name::Name;
 use crate::text::backtick_list;
 

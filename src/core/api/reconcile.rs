@@ -7,7 +7,6 @@
 use std::collections::HashMap;
 
 use super::guard::{GuardRefusal, GuardReply};
-use super::job::JOBS_PER_READ;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
