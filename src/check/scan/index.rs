@@ -11,7 +11,7 @@ use super::set::{
     SETS_PER_READ, ScannedSet, ScoredMember, pair_with_scores, priority_bucket, time_bucket,
     whole_second_bucket,
 };
-use super::unmatched::{EntryMatch, MAX_KNOWN, MatchSide, RememberedAs};
+use super::unmatched::{MAX_KNOWN, MatchSide, RememberedAs};
 use super::{MAX_CLOCK_DRIFT, ScanCounts, Scanner};
 
 /// Kinds of sets with times: an entry that has been due for more than a day makes its queue a candidate.
@@ -101,10 +101,10 @@ impl Scanner<'_> {
             }
             return Ok(());
         }
-        let added = self.unmatched.add_entry(hash);
+        let is_duplicate = self.unmatched.add_entry(hash);
         let is_candidate = match set.kind {
             // A duplicate makes a candidate only in a list: a scan may return a member of a growing set twice.
-            ItemKind::Group => added == EntryMatch::Duplicate,
+            ItemKind::Group => is_duplicate,
             _ if !self.first_pass => false,
             ItemKind::Recur => !self.now.score_can_become_due(score),
             ItemKind::Scheduled => !score.is_nan() && !self.now.score_can_become_due(score),

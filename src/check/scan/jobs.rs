@@ -9,7 +9,7 @@ use crate::name::Name;
 use super::extra_reads::{ExtraRead, ScannedJob};
 use super::index::remembered_key;
 use super::set::{priority_bucket, time_bucket, whole_second_bucket};
-use super::unmatched::{EntryMatch, MatchSide, RememberedAs};
+use super::unmatched::{MatchSide, RememberedAs};
 use super::{MAX_CLOCK_DRIFT, MAX_LOCK, Replies, Scanner, validate};
 
 /// The fields read of a job.
@@ -278,6 +278,7 @@ impl Scanner<'_> {
     ) -> Result<(), Error> {
         let (jid, queue) = (job.jid.clone(), job.queue.clone());
         let whole = job.priority.fract() == 0.0;
+        let priority = priority_bucket(job.priority);
         if job.state == b"depends" && self.first_pass {
             job.extra_reads.push(ExtraRead::HasDependencies);
         }
@@ -287,30 +288,13 @@ impl Scanner<'_> {
                 true
             }
             (Some(ItemKind::Work), b"stalled") => {
-                self.match_expected_entry(
-                    ItemKind::Work,
-                    &queue,
-                    &jid,
-                    priority_bucket(f64::INFINITY),
-                )? || self.match_entry_or_scan_its_unlisted_set(
-                    ItemKind::Work,
-                    &queue,
-                    &jid,
-                    priority_bucket(job.priority),
-                )? == EntryMatch::Matched
+                let first = priority_bucket(f64::INFINITY);
+                self.match_expected_entry(ItemKind::Work, &queue, &jid, first)?
+                    || self.match_entry_of_this_pass(ItemKind::Work, &queue, &jid, priority)?
             }
             (Some(ItemKind::Work), _) => {
-                self.match_expected_entry(
-                    ItemKind::Work,
-                    &queue,
-                    &jid,
-                    priority_bucket(job.priority),
-                )? || self.match_entry_or_scan_its_unlisted_set(
-                    ItemKind::Scheduled,
-                    &queue,
-                    &jid,
-                    0,
-                )? == EntryMatch::Matched
+                self.match_expected_entry(ItemKind::Work, &queue, &jid, priority)?
+                    || self.match_entry_of_this_pass(ItemKind::Scheduled, &queue, &jid, 0)?
             }
             (Some(ItemKind::Locks), _) if in_grace => {
                 job.extra_reads.push(ExtraRead::LockScore);

@@ -337,17 +337,17 @@ impl<'a> Scanner<'a> {
 /// Passes on only the candidates of the queues that `--queue` selects. The scan reads all keys in any case, because
 /// some findings, such as missing dependents, require all of them.
 impl Scanner<'_> {
-    pub(super) fn covers_all_queues(&self) -> bool {
+    fn covers_all_queues(&self) -> bool {
         self.queues.is_empty()
     }
 
     /// Whether a queue is scanned.
-    pub(super) fn is_in_scope(&self, queue: &[u8]) -> bool {
+    fn is_in_scope(&self, queue: &[u8]) -> bool {
         let named = |name: &Name| name.as_bytes() == queue;
         self.covers_all_queues() || self.queues.iter().any(named)
     }
 
-    pub(super) fn add_candidate_if_in_scope(
+    fn add_candidate_if_in_scope(
         &mut self,
         kind: ItemKind,
         name: &[u8],
@@ -394,11 +394,7 @@ impl Scanner<'_> {
         }
     }
 
-    pub(super) fn add_candidate_in_first_pass(
-        &mut self,
-        kind: ItemKind,
-        item: &[u8],
-    ) -> Result<(), Error> {
+    fn add_candidate_in_first_pass(&mut self, kind: ItemKind, item: &[u8]) -> Result<(), Error> {
         if self.first_pass {
             self.add_candidate_if_in_scope(kind, b"", item)
         } else {
@@ -407,7 +403,7 @@ impl Scanner<'_> {
     }
 
     /// Reads the queues of the undecided candidates, and passes on the candidates of selected queues.
-    pub(super) fn pass_on_undecided_in_scope(&mut self) -> Result<(), Error> {
+    fn pass_on_undecided_in_scope(&mut self) -> Result<(), Error> {
         let open = std::mem::take(&mut self.undecided);
         let reads = open.iter().map(|(location, item)| {
             let key = match location.kind {
@@ -428,7 +424,7 @@ impl Scanner<'_> {
     }
 
     /// Whether `--queue` selects queues, and any of these jobs belongs to one of them.
-    pub(super) fn is_any_in_named_queues<'b>(
+    fn is_any_in_named_queues<'b>(
         &mut self,
         jids: impl Iterator<Item = &'b [u8]>,
     ) -> Result<bool, Error> {
@@ -447,11 +443,7 @@ impl Scanner<'_> {
 
     /// Adds a set of dependents as a candidate if its job is missing. The set belongs to no queue, but it is the only
     /// trace of dependencies that jobs of the selected queues have lost. Passes on the undecided candidates first.
-    pub(super) fn add_dependents_key_if_job_missing(
-        &mut self,
-        key: &[u8],
-        jid: &[u8],
-    ) -> Result<(), Error> {
+    fn add_dependents_key_if_job_missing(&mut self, key: &[u8], jid: &[u8]) -> Result<(), Error> {
         self.pass_on_undecided_in_scope()?;
         let read = ReadCommand::key_exists(&self.keys.job_key(jid));
         match self.core.run_read(self.now, read)? {
@@ -466,7 +458,7 @@ impl Scanner<'_> {
 
     /// Adds candidates that one call verifies together, if any of them or the job `about_job` belongs to a selected
     /// queue.
-    pub(super) fn add_candidate_group_if_in_scope(
+    fn add_candidate_group_if_in_scope(
         &mut self,
         location: &ItemLocation,
         about_job: &[u8],
