@@ -33,8 +33,8 @@ use crate::core::call::{Core, blocks_writes};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::InterruptFlags;
-use crate::model::bulk::{ItemResult, OutcomeCode};
-pub(crate) use crate::model::bulk::{JobOutcome, JobSnapshot};
+pub(crate) use crate::model::bulk::JobOutcome;
+use crate::model::bulk::{ItemResult, JobSnapshot, OutcomeCode};
 use crate::name::Name;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -134,28 +134,8 @@ impl BulkPlan {
                     return Err(error.clone());
                 }
             }
-            let mut failed = false;
-            for outcome in outcomes {
-                let result = outcome.result;
-                failed |= result == ItemResult::Failed;
-                if outcome.code == OutcomeCode::Gone && !outcome.cascaded {
-                    tally.vanished += 1;
-                }
-                let refused = matches!(result, ItemResult::Skipped | ItemResult::Failed);
-                if is_one_jid && refused {
-                    tally.add_to_ledger(&outcome)?;
-                    tally.flush_ledger()?;
-                    return Err(outcome.to_error(self.verb.infinitive));
-                }
-                // Remember only jobs that still exist. A job without a state after the change was deleted, so it
-                // cannot be lost.
-                if let (Some(restarts), Some(_), ItemResult::Done) =
-                    (&mut restarts, &outcome.state_after, result)
-                {
-                    restarts.remember_put(outcome.jid.as_bytes());
-                }
-                tally.record_outcome(&mut session.ui, outcome)?;
-            }
+            let failed =
+                self.record_outcomes(outcomes, &mut restarts, &mut tally, &mut session.ui)?;
             if let Some(restarts) = &mut restarts {
                 restarts.check_loss_if_reconnected(session.core()?, tally.done_count());
             }
@@ -199,6 +179,39 @@ impl BulkPlan {
             _ => error,
         });
         tally.write_totals(&mut session.ui, remaining, stopped_by)
+    }
+
+    /// Records the outcomes of a slice. Returns whether a job failed. The refusal of a single named job is an error.
+    fn record_outcomes(
+        &self,
+        outcomes: Vec<JobOutcome>,
+        restarts: &mut Option<RestartWatch>,
+        tally: &mut BulkTally,
+        ui: &mut Ui,
+    ) -> Result<bool, Error> {
+        let mut failed = false;
+        for outcome in outcomes {
+            let result = outcome.result;
+            failed |= result == ItemResult::Failed;
+            if outcome.code == OutcomeCode::Gone && !outcome.cascaded {
+                tally.vanished += 1;
+            }
+            let refused = matches!(result, ItemResult::Skipped | ItemResult::Failed);
+            if self.is_for_one_jid() && refused {
+                tally.add_to_ledger(&outcome)?;
+                tally.flush_ledger()?;
+                return Err(outcome.to_error(self.verb.infinitive));
+            }
+            // Remember only jobs that still exist. A job without a state after the change was deleted, so it
+            // cannot be lost.
+            if let (Some(restarts), Some(_), ItemResult::Done) =
+                (&mut *restarts, &outcome.state_after, result)
+            {
+                restarts.remember_put(outcome.jid.as_bytes());
+            }
+            tally.record_outcome(ui, outcome)?;
+        }
+        Ok(failed)
     }
 
     /// Lists what the plan would change, and the jobs that it leaves out.

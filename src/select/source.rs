@@ -34,6 +34,7 @@ enum JidReader {
 
 impl SearchedJidSet {
     fn of_index(index: Index, is_exact: bool) -> SearchedJidSet {
+        // The search sets the size of a range when it begins to read the set.
         let reader = JidReader::Index(IndexReader::forward(index, 0));
         SearchedJidSet {
             is_exact,
