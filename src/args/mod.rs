@@ -1,12 +1,12 @@
 //! The arguments of the command line: global flags, flags that several subcommands share, and the parsers of
 //! values.
 
-pub(crate) mod bound;
 mod candidates;
 pub(crate) mod coordination;
 pub(crate) mod env;
 pub(crate) mod format;
 pub(crate) mod globals;
+pub(crate) mod health_limit;
 pub(crate) mod input_arg;
 pub(crate) mod invalid;
 pub(crate) mod moment;

@@ -137,7 +137,7 @@ impl BulkPlan {
             let failed =
                 self.record_outcomes(outcomes, &mut restarts, &mut tally, &mut session.ui)?;
             if let Some(restarts) = &mut restarts {
-                restarts.check_loss_if_reconnected(session.core()?, tally.done_count());
+                restarts.check_loss_if_reconnected(session.core()?, tally.changed_count());
             }
             if let Some(replicas) = self.flags.replicas.wait_replicas
                 && stopped_by.is_none()
@@ -161,9 +161,9 @@ impl BulkPlan {
         if let Some(restarts) = restarts {
             let again = resume_hint(remaining, session);
             stopped_by =
-                restarts.check_loss_at_end(stopped_by, tally.done_count(), again, session)?;
+                restarts.check_loss_at_end(stopped_by, tally.changed_count(), again, session)?;
         }
-        let done = tally.done_count();
+        let done = tally.changed_count();
         let stopped_by = stopped_by.map(|error| match error.kind() {
             // The hint of the error, to inspect the job, helps only with a single job.
             Kind::OutcomeUnknown if !is_one_jid => error.hint(resume_hint(remaining, session)),

@@ -15,6 +15,7 @@ use crate::model::bulk::{JobSnapshot, OutcomeCode, OutcomeDetail, Verb};
 use crate::model::job::Job;
 use crate::name::Name;
 use crate::session::Session;
+use crate::text::format_duration;
 
 pub(crate) const RETRY: Verb = Verb::new("retry", "retry", "retried");
 
@@ -159,10 +160,19 @@ impl RetryOptions {
             Some(many) => format!("{many} fresh retries"),
             None => "fresh retries".into(),
         };
+        let priority = self
+            .priority
+            .map(|priority| format!(", with priority {priority}"));
+        let delay = self
+            .delay
+            .map(|delay| format!(", to run in {}", format_duration(delay.as_secs_f64())));
+        let changes = [priority, delay].into_iter().flatten().collect::<String>();
         match (fresh.len(), fresh.len() == plan.jobs.len()) {
-            (0, _) => format!("\n  {to} with its remaining retries\n"),
-            (_, true) => format!("\n  {to} with {retries}\n"),
-            _ => format!("\n  {to} with {retries}; running jobs keep their remaining retries\n"),
+            (0, _) => format!("\n  {to} with its remaining retries{changes}\n"),
+            (_, true) => format!("\n  {to} with {retries}{changes}\n"),
+            _ => format!(
+                "\n  {to} with {retries}{changes}; running jobs keep their remaining retries\n"
+            ),
         }
     }
 

@@ -117,7 +117,7 @@ impl BulkTally {
     }
 
     /// How many jobs were changed.
-    pub(super) fn done_count(&self) -> usize {
+    pub(super) fn changed_count(&self) -> usize {
         self.doc.sum.done
     }
 

@@ -265,7 +265,7 @@ fn repair_and_rescan_in_rounds(
         };
         let title = format!("scan {}", round + 1);
         let rescan = CheckOptions {
-            filter: repairer.filter_for_rescan(),
+            filter: repairer.widen_filter_to_freed_jobs(),
             ..options.clone()
         };
         let mut next = match verify::run_check(&rescan, true, &title, session) {

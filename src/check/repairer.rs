@@ -21,7 +21,7 @@ use crate::model::check::text::{plan_text, planned_commands, redis_cli_line};
 use crate::model::check::{DryRunRepair, RepairCounts};
 use crate::model::finding::{FindingId, RepairStage};
 use crate::model::verdict::{
-    ItemKind, ItemLocation, KeyChange, Repairability, Verdict, VerdictReply,
+    ItemKind, ItemLocation, KeyChange, RepairOutcome, Verdict, VerdictReply,
 };
 use crate::name::Name;
 use crate::session::Session;
@@ -109,7 +109,7 @@ impl Repairer {
 
     /// The filter for the scan after a round of repairs. It also selects the release of each job from which this
     /// repair removed a missing dependency, because the approval of the removal includes this release.
-    pub(crate) fn filter_for_rescan(&mut self) -> FindingFilter {
+    pub(crate) fn widen_filter_to_freed_jobs(&mut self) -> FindingFilter {
         self.filter = self.filter.also_selecting_releases_of(self.freed.clone());
         self.filter.clone()
     }
@@ -141,7 +141,7 @@ impl Repairer {
                 _ = self.pace.wait_unless_interrupted(items.len());
                 let reply = core.verify_items(core.now(), findings, "", location, &items)?;
                 for verdict in reply.verdicts {
-                    if verdict.outcome == Repairability::Repairable {
+                    if verdict.outcome == RepairOutcome::Repairable {
                         self.counts.entry(verdict.id).or_default().refused += 1;
                     }
                 }
@@ -222,7 +222,7 @@ impl Repairer {
             if reply.repeated {
                 repaired += self.count_repairs_of_lost_reply(planned, &items, &reply);
             }
-            for verdict in with(Repairability::Repaired) {
+            for verdict in with(RepairOutcome::Repaired) {
                 let moves = |change: &&KeyChange| change.item.is_none() && change.after.is_some();
                 self.set_aside += verdict.changes.iter().filter(moves).count() as u64;
                 if location.kind == ItemKind::Entries {
@@ -239,10 +239,10 @@ impl Repairer {
             // If the changes could not be written to the undo file, end the repair here, after this batch was counted.
             // A revert then uses the plan of the batch, which the file has.
             recorded?;
-            if with(Repairability::Repairable).next().is_none() {
+            if with(RepairOutcome::Repairable).next().is_none() {
                 rest = &rest[verified.clamp(1, item_count)..];
             } else if repaired == before {
-                for verdict in with(Repairability::Repairable) {
+                for verdict in with(RepairOutcome::Repairable) {
                     self.counts.entry(verdict.id).or_default().refused += 1;
                 }
                 return Ok(repaired);
@@ -262,7 +262,7 @@ impl Repairer {
         let expected = match planned {
             Some(verdicts) => verdicts
                 .into_iter()
-                .filter(|verdict| verdict.outcome == Repairability::Repairable)
+                .filter(|verdict| verdict.outcome == RepairOutcome::Repairable)
                 .map(|verdict| (verdict.id, verdict.item))
                 .collect(),
             None => self.expected.take_repairs_about(self.stage, items),
@@ -367,7 +367,7 @@ fn show_planned_repairs(
                     rest = &rest[reply.verified.clamp(1, rest.len())..];
                     verdicts.extend(reply.verdicts);
                 }
-                verdicts.retain(|verdict| verdict.outcome == Repairability::Repairable);
+                verdicts.retain(|verdict| verdict.outcome == RepairOutcome::Repairable);
                 for verdict in verdicts {
                     let Some(planned) = filter.plan_if_new(&keys, &verdict) else {
                         continue;

@@ -343,9 +343,9 @@ impl RemovedListEntries {
         core: &mut Core,
         pace: &mut CallPace,
     ) -> Result<Vec<KeyChange>, Error> {
-        let mut returned = self.count_entries_already_in_list(core, pace)?;
+        let mut present = self.count_entries_already_in_list(core, pace)?;
         let entries = self.entries.iter();
-        let rest = entries.filter(|(_, entry)| !take_if_returned(&mut returned, entry));
+        let rest = entries.filter(|(_, entry)| !take_if_already_in_list(&mut present, entry));
         let changes = rest.map(|(index, entry)| KeyChange {
             key: self.key.clone(),
             item: Some(Name::from(index.to_string())),
@@ -363,19 +363,19 @@ impl RemovedListEntries {
         pace: &mut CallPace,
     ) -> Result<HashMap<&[u8], usize>, Error> {
         let entries = self.entries.iter();
-        let mut returned: HashMap<&[u8], usize> =
+        let mut present: HashMap<&[u8], usize> =
             entries.map(|(_, entry)| (entry.as_bytes(), 0)).collect();
         let mut read = 0;
         while let Some(page) = self.read_page_if_any(core, read)? {
             pace.wait_unless_interrupted(page.len())?;
             read += page.len() as u64;
             for entry in page {
-                if let Some(count) = returned.get_mut(entry.as_slice()) {
+                if let Some(count) = present.get_mut(entry.as_slice()) {
                     *count += 1;
                 }
             }
         }
-        Ok(returned)
+        Ok(present)
     }
 
     /// Replaces the list by one that also has the removed entries. Skips an entry that the list already has again, or
@@ -434,7 +434,7 @@ impl RemovedListEntries {
                 // reached, except entries that the list already has again.
                 while let Some((_, entry)) = removed.next_if(|(index, _)| *index <= rewrite.length)
                 {
-                    if !take_if_returned(&mut present, entry) {
+                    if !take_if_already_in_list(&mut present, entry) {
                         reverted += 1;
                         if !core.try_append_to_replacement(rewrite, entry.as_bytes().to_vec()) {
                             return Ok(None);
@@ -475,8 +475,8 @@ impl RemovedListEntries {
 
 /// Whether the list has this removed entry again. Lowers the count, so that each occurrence in the list stands for
 /// one removed entry.
-fn take_if_returned(returned: &mut HashMap<&[u8], usize>, entry: &Name) -> bool {
-    let count = returned.get_mut(entry.as_bytes());
+fn take_if_already_in_list(present: &mut HashMap<&[u8], usize>, entry: &Name) -> bool {
+    let count = present.get_mut(entry.as_bytes());
     count.is_some_and(|count| {
         let here = *count > 0;
         *count = count.saturating_sub(1);

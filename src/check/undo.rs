@@ -22,7 +22,7 @@ use crate::bulk::ledger::{Ledger, LedgerHead, UNDO};
 use crate::check::verify::finding_filter::FindingFilter;
 use crate::error::{Error, Kind, io_message_without_errno};
 use crate::fs::open;
-use crate::model::verdict::{KeyChange, Repairability, Verdict, VerdictReply};
+use crate::model::verdict::{KeyChange, RepairOutcome, Verdict, VerdictReply};
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::Sanitized;
@@ -60,7 +60,7 @@ impl UndoWriter {
 
     /// Writes the plan of a batch to the disk. Returns false, and writes nothing, if no finding is to repair.
     pub(crate) fn write_plan_if_any(&mut self, verdicts: &[Verdict]) -> Result<bool, Error> {
-        let plan = changes_of_verdicts_with_outcome(verdicts, Repairability::Repairable);
+        let plan = changes_of_verdicts_with_outcome(verdicts, RepairOutcome::Repairable);
         if plan.is_empty() {
             return Ok(false);
         }
@@ -70,7 +70,7 @@ impl UndoWriter {
 
     /// Writes the changes that the server made for a batch, and begins the next batch.
     pub(crate) fn write_done_batch(&mut self, reply: &VerdictReply) -> Result<(), Error> {
-        let done = changes_of_verdicts_with_outcome(&reply.verdicts, Repairability::Repaired);
+        let done = changes_of_verdicts_with_outcome(&reply.verdicts, RepairOutcome::Repaired);
         self.write_line(PlannedOrDoneChanges::Done(done), reply.repeated)?;
         self.slice += 1;
         self.ledger.write_lines_without_sync()
@@ -166,7 +166,7 @@ fn read_changes<'de, D: Deserializer<'de>>(line: D) -> Result<Vec<KeyChange>, D:
 /// The changes of each verdict that has this outcome.
 fn changes_of_verdicts_with_outcome(
     verdicts: &[Verdict],
-    outcome: Repairability,
+    outcome: RepairOutcome,
 ) -> Vec<FindingChanges> {
     verdicts
         .iter()

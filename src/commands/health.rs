@@ -1,14 +1,14 @@
 //! `qless health`
 
 use super::{HelpGroup, MemberDispatch, Spec};
-use crate::args::bound;
 use crate::args::format::Format;
+use crate::args::health_limit;
 use crate::core::api::overview::SnapshotRequest;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::look;
 use crate::look::health;
-use crate::model::health::{Health, HealthLevel, LimitKind, Limits, SubjectLimit};
+use crate::model::health::{Health, HealthLevel, HealthLimit, LimitKind, Limits};
 use crate::session::Session;
 
 /// Say whether all is well, for a cron line, a load balancer or Nagios
@@ -34,23 +34,23 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// At most this many waiting jobs
-    #[arg(long, value_name = "[QUEUE=]N[,M]", value_parser = bound::parse_count_limit)]
-    max_waiting: Vec<SubjectLimit>,
+    #[arg(long, value_name = "[QUEUE=]N[,M]", value_parser = health_limit::parse_health_count_limit)]
+    max_waiting: Vec<HealthLimit>,
     /// The next job to pop may have waited this long
-    #[arg(long, value_name = "[QUEUE=]D[,E]", value_parser = bound::parse_duration_limit)]
-    max_head_wait: Vec<SubjectLimit>,
+    #[arg(long, value_name = "[QUEUE=]D[,E]", value_parser = health_limit::parse_health_duration_limit)]
+    max_head_wait: Vec<HealthLimit>,
     /// At most this many failed jobs
-    #[arg(long, value_name = "[GROUP=]N[,M]", value_parser = bound::parse_count_limit)]
-    max_failed: Vec<SubjectLimit>,
+    #[arg(long, value_name = "[GROUP=]N[,M]", value_parser = health_limit::parse_health_count_limit)]
+    max_failed: Vec<HealthLimit>,
     /// At most this many jobs whose lock has expired
-    #[arg(long, value_name = "[QUEUE=]N[,M]", value_parser = bound::parse_count_limit)]
-    max_stalled: Vec<SubjectLimit>,
+    #[arg(long, value_name = "[QUEUE=]N[,M]", value_parser = health_limit::parse_health_count_limit)]
+    max_stalled: Vec<HealthLimit>,
     /// A pause may have lasted this long
-    #[arg(long, value_name = "[QUEUE=]D[,E]", value_parser = bound::parse_duration_limit)]
-    max_paused: Vec<SubjectLimit>,
+    #[arg(long, value_name = "[QUEUE=]D[,E]", value_parser = health_limit::parse_health_duration_limit)]
+    max_paused: Vec<HealthLimit>,
     /// At least this many workers that run jobs or were seen in the last two minutes
-    #[arg(long, value_name = "N[,M]", value_parser = bound::parse_min_workers_limit)]
-    min_workers: Option<SubjectLimit>,
+    #[arg(long, value_name = "N[,M]", value_parser = health_limit::parse_health_min_workers_limit)]
+    min_workers: Option<HealthLimit>,
     /// One line and an exit code as plugins for Nagios have them
     #[arg(long)]
     nagios: bool,

@@ -23,7 +23,7 @@ pub(crate) fn validate_option(
         return if allow_unknown && !key.is_empty() {
             Ok(value.clone())
         } else {
-            Err(if is_misspelled_option(key) {
+            Err(if is_misspelled_config_option(key) {
                 unknown_option_error(key)
             } else {
                 unknown_option_error(key).hint("`--force` sets it anyway")
@@ -233,6 +233,6 @@ fn misspelled_queue_option_hint(key: &Name) -> Option<String> {
 }
 
 /// Whether the key is unknown and resembles a known option.
-pub(crate) fn is_misspelled_option(key: &Name) -> bool {
+pub(crate) fn is_misspelled_config_option(key: &Name) -> bool {
     find_known_option(key).is_none() && unknown_option_error(key).hint_text().is_some()
 }

@@ -19,7 +19,7 @@ const FORMS: &str = "an address such as `127.0.0.1:9123`, `[::1]:9123`, `:9123` 
 pub enum ListenAddress {
     /// A host name or address of this machine. With port 0, the system chooses a free port.
     Tcp { host: Host, port: u16 },
-    /// A socket in the file system, for this user only.
+    /// The path of a socket in the file system. Only this user can connect to it.
     Unix(PathBuf),
 }
 

@@ -1,7 +1,7 @@
 //! Judges the health of the system by the problems that `status` shows, or by given limits.
 
 use crate::clock::moment::Moment;
-use crate::model::health::{Health, HealthItem, HealthLevel, LimitKind, Limits, SubjectLimit};
+use crate::model::health::{Health, HealthItem, HealthLevel, HealthLimit, LimitKind, Limits};
 use crate::model::overview::{
     OmittedCounts, ProblemCode, StatusProblem, SystemFacts, SystemWideList,
 };
@@ -41,7 +41,7 @@ pub(crate) fn judge_health(
         LimitKind::MinWorkers,
     ] {
         let bounds = limits.0.iter().filter(|(other, _)| *other == kind);
-        let bounds: Vec<&SubjectLimit> = bounds.map(|(_, bound)| bound).collect();
+        let bounds: Vec<&HealthLimit> = bounds.map(|(_, bound)| bound).collect();
         if !bounds.is_empty() {
             add_limit_items(
                 kind,
@@ -122,7 +122,7 @@ fn measured_values(kind: LimitKind, facts: &SystemFacts, now: Moment) -> Vec<(Na
 fn add_limit_items(
     kind: LimitKind,
     values: &[(Name, Option<f64>)],
-    bounds: &[&SubjectLimit],
+    bounds: &[&HealthLimit],
     items: &mut Vec<HealthItem>,
 ) {
     let for_all = bounds.iter().rev().find(|bound| bound.subject.is_none());

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::health;
 use super::metrics::{SeriesChoice, metrics_after_error, system_metrics};
 use super::{RECENT, find_problems, read_snapshot};
-use crate::args::bound::parse_health_limits_in_url;
+use crate::args::health_limit::parse_health_limits_in_url;
 use crate::clock::Clock;
 use crate::clock::moment::Moment;
 use crate::core::api::overview::SnapshotRequest;

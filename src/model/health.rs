@@ -82,7 +82,7 @@ impl LimitKind {
 
 /// A limit for the queues or groups that match `subject`, or for all if that is absent.
 #[derive(Clone, Debug)]
-pub(crate) struct SubjectLimit {
+pub(crate) struct HealthLimit {
     pub subject: Option<NamePattern>,
     pub threshold: Threshold,
 }
@@ -96,7 +96,7 @@ pub(crate) struct Threshold {
 
 /// The limits that were asked for.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Limits(pub Vec<(LimitKind, SubjectLimit)>);
+pub(crate) struct Limits(pub Vec<(LimitKind, HealthLimit)>);
 
 impl Limits {
     /// Whether the verdict is about the whole system: no limit was given, or one applies to all queues or all groups.

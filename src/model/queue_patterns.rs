@@ -52,8 +52,8 @@ impl QueueIdentifierPatterns {
 /// exhaust the stack.
 const MAX_DEPTH: usize = 100;
 
-/// Maximum number of identifiers that are resolved for one list. Each is resolved once, unless it names itself through
-/// others.
+/// Maximum number of times that identifiers are resolved for one list. The queues of an identifier are kept for its next
+/// use, except within a cycle of identifiers, where they are resolved again each time.
 const MAX_RESOLVED: usize = 10_000;
 
 /// Resolves the identifiers of a list. An identifier within itself selects nothing there, nor does one beyond

@@ -89,7 +89,7 @@ impl ItemLocation {
 
 /// Whether a repair has repaired a finding, can repair it, or cannot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub enum Repairability {
+pub enum RepairOutcome {
     /// `--repair` repairs the finding.
     #[serde(rename = "found")]
     Repairable,
@@ -129,7 +129,7 @@ pub struct Verdict {
     pub item: Name,
     #[serde(skip_serializing)]
     #[schemars(skip)]
-    pub outcome: Repairability,
+    pub outcome: RepairOutcome,
     /// The problem with it
     pub detail: Name,
     /// The jobs of a dependency cycle: each depends on the next, and the last on the first. Empty for other findings.
@@ -170,7 +170,7 @@ impl Verdict {
         Verdict {
             id,
             item,
-            outcome: Repairability::Report,
+            outcome: RepairOutcome::Report,
             detail,
             cycle: Vec::new(),
             changes: Vec::new(),
@@ -199,7 +199,7 @@ impl Verdict {
                 is_at_head && details.any(|detail| detail.as_bytes() == self.detail.as_bytes())
             }
             SeverityCondition::NoJob => is_job_missing,
-            SeverityCondition::Reported => self.outcome == Repairability::Report,
+            SeverityCondition::Reported => self.outcome == RepairOutcome::Report,
             SeverityCondition::DetailBegins(text) => {
                 self.detail.as_bytes().starts_with(text.as_bytes())
             }

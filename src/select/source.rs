@@ -134,7 +134,7 @@ impl JobSearch<'_> {
         }
         if !selector.held_by.is_empty() {
             self.unknown_workers = unknown_holders(core, now, selector)?;
-            plans.push(lock_sets(core, now, selector, unreadable)?);
+            plans.push(lock_sets_of_busy_queues(core, now, selector, unreadable)?);
         }
         if plans.is_empty() {
             self.sources = sets_of_selected_states(core, now, filter, unreadable)?.into();
@@ -303,7 +303,7 @@ fn unknown_holders(core: &mut Core, now: Moment, selector: &Selector) -> Result<
 
 /// The sets of locked jobs of the selected queues, to find the jobs that a worker holds. The worker's own set is not
 /// used: it lacks jobs whose lock was extended once after its expiry, and is missing for workers not seen for a day.
-fn lock_sets(
+fn lock_sets_of_busy_queues(
     core: &mut Core,
     now: Moment,
     selector: &Selector,

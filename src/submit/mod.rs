@@ -346,7 +346,7 @@ impl RoundSender<'_> {
             let answers = round.send_timestamped_calls(core, &mut self.next, maxima, false);
             let mut stopped_by = self.report_round_outcomes(session, &mut round, answers)?;
             if let Some(restarts) = &mut self.restarts {
-                restarts.check_loss_if_reconnected(session.core()?, self.tally.done_count());
+                restarts.check_loss_if_reconnected(session.core()?, self.tally.put_count());
             }
             if let Some(replicas) = self.options.replicas
                 && !self.options.policy.dry_run
@@ -444,7 +444,7 @@ impl RoundSender<'_> {
                     .to_owned()
             }
         };
-        restarts.check_loss_at_end(stopped_by, self.tally.done_count(), again, session)
+        restarts.check_loss_at_end(stopped_by, self.tally.put_count(), again, session)
     }
 
     /// For `--replace`, when an earlier run sent a line without seeing a reply: replaces the existing job, unless
@@ -472,7 +472,7 @@ impl RoundSender<'_> {
 
     /// Adds to an error that stopped the sending how many jobs were put, and how to submit the rest.
     fn with_progress_and_resume_hint(&self, error: Error, session: &Session) -> Error {
-        let (done, resume) = (self.tally.done_count(), self.resume_hint(session));
+        let (done, resume) = (self.tally.put_count(), self.resume_hint(session));
         let kind = error.kind();
         if kind == Kind::OutcomeUnknown {
             return error.hint(resume);

@@ -137,7 +137,7 @@ impl PutTally {
     }
 
     /// How many jobs were put.
-    pub(super) fn done_count(&self) -> usize {
+    pub(super) fn put_count(&self) -> usize {
         self.doc.sum.done
     }
 

@@ -346,7 +346,11 @@ impl TableSource<'_> {
 pub(super) fn flow_cell(done: &[Option<f64>], put_s: Option<f64>, done_s: Option<f64>) -> String {
     let rates = match (put_s, done_s) {
         (Some(0.0), Some(0.0)) => NONE.to_owned(),
-        (Some(put), Some(done)) => format!("{}/{}/s", rate_text(put), rate_text(done)),
+        (Some(put), Some(done)) => format!(
+            "{}/{}/s",
+            jobs_per_second_text(put),
+            jobs_per_second_text(done)
+        ),
         _ => String::new(),
     };
     let bars = FLOW_WIDTH.saturating_sub(width(&rates) + 1).min(10);
@@ -357,7 +361,7 @@ fn head_wait_seconds(queue: &QueueFacts) -> f64 {
     queue.counts.head_wait_s.map_or(0.0, |wait| wait.0)
 }
 
-fn rate_text(per_s: f64) -> String {
+fn jobs_per_second_text(per_s: f64) -> String {
     if per_s >= 10.0 || per_s == 0.0 {
         format!("{per_s:.0}")
     } else {

@@ -474,11 +474,11 @@ fn root_of_group(parents: &mut [usize], mut group: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::verdict::{KeyChange, Repairability};
+    use crate::model::verdict::{KeyChange, RepairOutcome};
 
     fn verdict(id: FindingId, item: &str, detail: &str) -> Verdict {
         Verdict {
-            outcome: Repairability::Repairable,
+            outcome: RepairOutcome::Repairable,
             ..Verdict::report_only(id, Name::from(item), Name::from(detail))
         }
     }

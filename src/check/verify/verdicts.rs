@@ -13,7 +13,7 @@ use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::check::ReportedFinding;
 use crate::model::finding::{FindingId, Severity};
-use crate::model::verdict::{ItemKind, ItemLocation, Repairability, Verdict};
+use crate::model::verdict::{ItemKind, ItemLocation, RepairOutcome, Verdict};
 use crate::name::Name;
 use crate::text::format_duration;
 
@@ -154,7 +154,7 @@ impl FindingsAndRepairQueue {
             }
             if !shared_jobs.contains(&verdict.detail) {
                 self.queue_if_repairable(location, items, &verdict)
-            } else if verdict.outcome == Repairability::Repairable
+            } else if verdict.outcome == RepairOutcome::Repairable
                 && let Some(queue) = &mut self.repair_queue
             {
                 queue.skipped_by_scope += 1
@@ -200,7 +200,7 @@ impl FindingsAndRepairQueue {
 
     /// Queues the items of a verdict, if a repair follows and can repair the finding.
     fn queue_if_repairable(&mut self, location: &ItemLocation, items: &[Name], verdict: &Verdict) {
-        if verdict.outcome == Repairability::Repairable
+        if verdict.outcome == RepairOutcome::Repairable
             && let Some(queue) = &mut self.repair_queue
         {
             queue.queue_items_of_verdict(location, items, verdict);
@@ -259,9 +259,9 @@ impl FindingsAndRepairQueue {
             found.largest = number;
         }
         match verdict.outcome {
-            Repairability::Repairable | Repairability::Repaired => found.repairable += 1,
-            Repairability::NeedsOnly => found.needs_only += 1,
-            Repairability::Report => {}
+            RepairOutcome::Repairable | RepairOutcome::Repaired => found.repairable += 1,
+            RepairOutcome::NeedsOnly => found.needs_only += 1,
+            RepairOutcome::Report => {}
         }
         verdict.changes = Vec::new();
         found.add_sorted_example(verdict, self.max_examples);

@@ -9,7 +9,7 @@ use crate::args::input_arg::InputArg;
 use crate::args::shared::{DryRunFlag, MaxInputDataFlag};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::input::option::{is_misspelled_option, validate_option};
+use crate::input::option::{is_misspelled_config_option, validate_option};
 use crate::json::syntax::{self, JsonType};
 use crate::json::{Json, field_value};
 use crate::model::config::OptionChange;
@@ -68,7 +68,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         {
             continue;
         }
-        let force = args.force || !is_misspelled_option(key);
+        let force = args.force || !is_misspelled_config_option(key);
         *value = validate_option(key, value, force).map_err(|error| match error.hint_text() {
             Some(_) => error,
             None => error.hint(format!(

@@ -174,13 +174,13 @@ pub(crate) struct PutResult {
 }
 
 impl PutPolicy {
-    /// A call that puts one job, whose words are to be added. The put sets the maxima.
+    /// A call that puts one job, whose words are to be added. If it puts the job, it also gives throttles these maxima.
     pub(crate) fn put_one_call(self, maxima: Option<&ThrottleMaximaJson>) -> Call {
         Call::new(self.call_spec()).arg(self.json_with_maxima(maxima))
     }
 
     /// A call that puts many jobs, up to `MAX_JOBS_PER_CALL`, from the words of each. Its errors speak of jobs in
-    /// general, because errors cannot read jids from packed words. The first job that is put sets the maxima.
+    /// general, because errors cannot read jids from packed words. If it puts at least one job, it also gives throttles these maxima.
     pub(crate) fn put_many_call(
         self,
         maxima: Option<&ThrottleMaximaJson>,

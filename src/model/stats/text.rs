@@ -78,7 +78,7 @@ const DAYS: &[Column<QueueDayStats>] = &[
     COMPLETED,
     Column::of_numbers("PER HOUR", |of, options| {
         let rate = of.completed_per_hour.0;
-        Cell::sorted_by(rate, rate_text(rate, options))
+        Cell::sorted_by(rate, jobs_per_hour_text(rate, options))
     }),
     Column::of_numbers("CHANGE", |of, _| match of.change {
         Some(change) => Cell::sorted_by(change.0, signed_percent_text(change.0)),
@@ -215,7 +215,7 @@ fn upper_bound_text(seconds: Option<u64>) -> String {
     }
 }
 
-fn rate_text(rate: f64, options: &RenderOptions) -> String {
+fn jobs_per_hour_text(rate: f64, options: &RenderOptions) -> String {
     match rate {
         small if small < 10.0 => format!("{small:.1}"),
         rate => options.count(rate.round() as u64),

@@ -5,29 +5,29 @@ use std::str::FromStr;
 use super::invalid::Invalid;
 use super::value;
 use crate::clock::duration::parse_duration;
-use crate::model::health::{LimitKind, Limits, SubjectLimit, Threshold};
+use crate::model::health::{HealthLimit, LimitKind, Limits, Threshold};
 use crate::model::pattern::NamePattern;
 use crate::name::Name;
 
 /// A limit of a number of jobs.
-pub(crate) fn parse_count_limit(text: &str) -> Result<SubjectLimit, Invalid> {
-    parse_subject_limit(text, false)
+pub(crate) fn parse_health_count_limit(text: &str) -> Result<HealthLimit, Invalid> {
+    parse_health_limit(text, false)
 }
 
 /// A limit of a duration, in seconds.
-pub(crate) fn parse_duration_limit(text: &str) -> Result<SubjectLimit, Invalid> {
-    parse_subject_limit(text, true)
+pub(crate) fn parse_health_duration_limit(text: &str) -> Result<HealthLimit, Invalid> {
+    parse_health_limit(text, true)
 }
 
 /// The lowest number of workers.
-pub(crate) fn parse_min_workers_limit(text: &str) -> Result<SubjectLimit, Invalid> {
+pub(crate) fn parse_health_min_workers_limit(text: &str) -> Result<HealthLimit, Invalid> {
     let (warning, critical) = parse_warning_and_critical(text, false)
         .ok_or_else(|| Invalid::expects("a number such as `2`, or two such as `5,2`"))?;
     if critical > warning {
         return Err(Invalid::because("has a critical number above the first"));
     }
     let threshold = Threshold { warning, critical };
-    Ok(SubjectLimit {
+    Ok(HealthLimit {
         subject: None,
         threshold,
     })
@@ -45,8 +45,8 @@ pub(crate) fn parse_health_limits_in_url(query: &[(String, String)]) -> Result<L
             _ => value.clone(),
         };
         let bound = match kind {
-            LimitKind::MinWorkers => parse_min_workers_limit(&input),
-            kind => parse_subject_limit(&input, kind.is_duration()),
+            LimitKind::MinWorkers => parse_health_min_workers_limit(&input),
+            kind => parse_health_limit(&input, kind.is_duration()),
         };
         let bound = bound.map_err(|wrong| wrong.refusal_sentence(name, value))?;
         limits.0.push((kind, bound));
@@ -55,7 +55,7 @@ pub(crate) fn parse_health_limits_in_url(query: &[(String, String)]) -> Result<L
 }
 
 /// Reads `[NAME=]WARNING[,CRITICAL]`. A name may hold `=`. A value does not.
-fn parse_subject_limit(text: &str, is_duration: bool) -> Result<SubjectLimit, Invalid> {
+fn parse_health_limit(text: &str, is_duration: bool) -> Result<HealthLimit, Invalid> {
     let (subject, values) = match text.rsplit_once('=') {
         Some((subject, values)) => (Some(subject), values),
         None => (None, text),
@@ -74,7 +74,7 @@ fn parse_subject_limit(text: &str, is_duration: bool) -> Result<SubjectLimit, In
         return Err(Invalid::because("has a critical value below the first"));
     }
     let subject = subject.map(|subject| NamePattern::parse(Name::from(subject)));
-    Ok(SubjectLimit {
+    Ok(HealthLimit {
         subject: subject.transpose().map_err(Invalid::expects)?,
         threshold: Threshold { warning, critical },
     })
