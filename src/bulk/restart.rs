@@ -111,7 +111,10 @@ impl RestartWatch {
     ) -> Result<Option<Error>, Error> {
         let (core, ui) = session.core_and_ui()?;
         if stopped_by.is_none() && self.begun.is_some() && acknowledged > 0 {
-            match core.current_loss_free_epoch() {
+            let present = core
+                .disconnect_if_sentinels_name_another_master()
+                .and_then(|()| core.current_loss_free_epoch());
+            match present {
                 Ok(present) => self.record_loss_if_suspected(core, present, acknowledged),
                 Err(away) => return Ok(Some(away.hint(rerun_hint))),
             }

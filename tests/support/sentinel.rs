@@ -1,8 +1,10 @@
 //! Three real Sentinels with a master and two replicas, on free loopback ports.
 
+use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
 use super::cluster::{Member, await_that};
+use super::proxy::listen;
 use super::qless::Qless;
 
 /// The name of the master.
@@ -105,6 +107,14 @@ impl Sentinels {
         servers.position(|server| server.port == port).unwrap()
     }
 
+    /// Has the Sentinels wait four minutes before they demote the old master of a planned failover: it goes on accepting
+    /// changes. Redis 6.2 lacks this, and waits eight seconds.
+    pub fn delay_demotion(&self) {
+        for sentinel in &self.sentinels {
+            _ = sentinel.try_send::<()>(&["SENTINEL", "DEBUG", "PUBLISH-PERIOD", "60000"]);
+        }
+    }
+
     /// Kills the master and waits until another server is the master. Returns the killed one.
     pub fn kill_master(&mut self) -> usize {
         let killed = self.master();
@@ -135,4 +145,46 @@ impl Sentinels {
             }
         });
     }
+}
+
+/// What a Sentinel of [`played_sentinel`] says about the master.
+pub struct Named {
+    pub port: u16,
+    pub flags: &'static str,
+    pub epoch: u64,
+}
+
+/// Plays a Sentinel on a free port: `naming` says which master it names each time. With `None` it is silent, and ends the
+/// connection.
+pub fn played_sentinel(naming: impl Fn() -> Option<Named> + Send + Sync + 'static) -> u16 {
+    listen(move |mut stream| {
+        let mut asked = [0; 4096];
+        while let Ok(length @ 1..) = stream.read(&mut asked) {
+            let asked = String::from_utf8_lossy(&asked[..length]).to_lowercase();
+            let mut reply = String::new();
+            let Some(named) = naming() else {
+                return;
+            };
+            for command in asked.split('*').skip(1) {
+                if command.contains("get-master-addr-by-name") {
+                    reply += &array_of(&["127.0.0.1", &named.port.to_string()]);
+                } else if command.contains("masters") {
+                    let epoch = named.epoch.to_string();
+                    let fields = ["name", MASTER, "flags", named.flags, "config-epoch", &epoch];
+                    reply += &format!("*1\r\n{}", array_of(&fields));
+                } else {
+                    reply += "-ERR unknown command 'HELLO'\r\n";
+                }
+            }
+            if stream.write_all(reply.as_bytes()).is_err() {
+                return;
+            }
+        }
+    })
+}
+
+fn array_of(words: &[&str]) -> String {
+    let words = words.iter();
+    let bulk = words.map(|word| format!("${}\r\n{word}\r\n", word.len()));
+    format!("*{}\r\n{}", bulk.len(), bulk.collect::<String>())
 }

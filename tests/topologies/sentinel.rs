@@ -1,5 +1,7 @@
 //! Real Sentinels: the master that they name, and what happens when it changes.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
@@ -7,7 +9,7 @@ use rustix::process::Signal;
 
 use crate::support::cluster::{Cluster, Member, await_that};
 use crate::support::qless::Qless;
-use crate::support::sentinel::{MASTER, Sentinels};
+use crate::support::sentinel::{MASTER, Named, Sentinels, played_sentinel};
 
 #[test]
 fn commands_go_on_after_the_master_is_killed() {
@@ -285,6 +287,112 @@ fn after_a_stalled_call_the_sentinels_are_asked_again() {
     let put = put.end().exits(3);
     put.says("another one took its place");
     qless.run("get j1999 -q").exits(0);
+}
+
+/// After a planned failover, the old master goes on accepting changes until the Sentinels demote it.
+#[test]
+fn a_bulk_put_goes_to_the_new_master_of_a_planned_failover() {
+    let topology = Sentinels::start();
+    let qless = topology.qless().env("QLESS_TIMEOUT", "30s");
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let line = |at| format!("{{\"queue\":\"q\",\"klass\":\"K\",\"jid\":\"j{at}\"}}\n");
+    std::fs::write(file.path(), (0..2000).map(line).collect::<String>()).unwrap();
+    let path = file.path().display();
+    let put = qless.start(&format!("put --from {path} --rate 500/s -q"));
+    let old = topology.master();
+    await_that("jobs were put", || {
+        topology.servers[old].send::<u64>(&["DBSIZE"]) > 100
+    });
+    put.signal(Signal::STOP);
+    topology.delay_demotion();
+    topology.fail_over(old);
+    put.signal(Signal::CONT);
+    let put = put.end().exits(3);
+    put.says("another one took its place");
+    let info: String = topology.servers[old].send(&["INFO", "replication"]);
+    let is_master = info.contains("role:master");
+    let on_old: u64 = topology.servers[old].send(&["EXISTS", "ql:j:j1999"]);
+    assert!(
+        !is_master || on_old == 0,
+        "the last job is on the old master"
+    );
+    qless.run("get j1999 -q").exits(0);
+}
+
+#[test]
+fn a_worker_goes_on_at_the_new_master_of_a_planned_failover() {
+    let topology = Sentinels::start();
+    let qless = topology.qless().env("QLESS_TIMEOUT", "30s");
+    let work = qless.start("work q -q -- true");
+    qless.run("put q K --jid a -q").exits(0);
+    qless.run("wait a --deadline 1m -q").exits(0);
+    let old = topology.master();
+    topology.delay_demotion();
+    topology.fail_over(old);
+    qless.run("put q K --jid b -q").exits(0);
+    qless.run("wait b --deadline 1m -q").exits(0);
+    work.signal(Signal::INT);
+    let worked = work.end().exits(0);
+    worked.says("another one took its place: it may have lost the last completions");
+}
+
+/// A failover that begins after the last call, and one of which not all Sentinels know.
+#[test]
+fn a_bulk_command_asks_all_sentinels_before_it_reports_success() {
+    let (old, new) = (Arc::new(Member::start(&[])), Member::start(&[]));
+    let (old_port, new_port) = (old.port, new.port);
+    let named = |port, flags, epoch| Some(Named { port, flags, epoch });
+    let behind = played_sentinel(move || named(old_port, "master", 6));
+    let polls = AtomicUsize::new(0);
+    let asked = Arc::clone(&old);
+    let leader = played_sentinel(move || {
+        if asked.send::<u64>(&["EXISTS", "ql:j:j2"]) == 0 {
+            return named(old_port, "master", 6);
+        }
+        match polls.fetch_add(1, Ordering::Relaxed) {
+            0..6 => named(old_port, "master,failover_in_progress", 6),
+            _ => named(new_port, "master", 7),
+        }
+    });
+    let dir = tempfile::tempdir().unwrap();
+    let (file, journal) = (dir.path().join("lines"), dir.path().join("journal"));
+    let line = |at| format!("{{\"queue\":\"q\",\"klass\":\"K\",\"jid\":\"j{at}\"}}\n");
+    std::fs::write(&file, (0..3).map(line).collect::<String>()).unwrap();
+    let put = |sentinels: &str| {
+        let address = format!("redis-sentinel://{sentinels}/0?master={MASTER}");
+        let qless = Qless::bare().env("QLESS_REDIS_URL", address);
+        let (file, journal) = (file.display(), journal.display());
+        qless.run(&format!("put --from {file} --journal {journal} -q"))
+    };
+    let lost = put(&format!("127.0.0.1:{behind},127.0.0.1:{leader}")).exits(3);
+    lost.says("another one took its place: up to 3 changes");
+    lost.says("the same command puts what is missing");
+    put(&format!("127.0.0.1:{leader}")).exits(0);
+    assert_eq!(
+        new.send::<u64>(&["EXISTS", "ql:j:j0", "ql:j:j1", "ql:j:j2"]),
+        3
+    );
+}
+
+/// Without a reply from any Sentinel, another master may have taken over.
+#[test]
+fn a_bulk_command_does_not_report_success_if_no_sentinel_replies_any_more() {
+    let master = Arc::new(Member::start(&[]));
+    let asked = Arc::clone(&master);
+    let port = master.port;
+    let sentinel = played_sentinel(move || {
+        let is_put = asked.send::<u64>(&["EXISTS", "ql:j:a"]) > 0;
+        let (flags, epoch) = ("master", 0);
+        (!is_put).then_some(Named { port, flags, epoch })
+    });
+    let address = format!("redis-sentinel://127.0.0.1:{sentinel}/0?master={MASTER}");
+    let qless = Qless::bare().env("QLESS_REDIS_URL", address);
+    let put = qless
+        .input("{\"queue\":\"q\",\"klass\":\"K\",\"jid\":\"a\"}\n")
+        .run("put --from - -q");
+    put.exits(6)
+        .says("does not reply")
+        .says("the same command puts what is missing");
 }
 
 #[test]

@@ -164,15 +164,26 @@ pub(crate) fn login_to_sentinel(
 
 /// A master that a Sentinel watches.
 #[derive(Deserialize)]
-struct WatchedMaster {
-    name: Name,
+pub(super) struct WatchedMaster {
+    pub name: Name,
+    /// What the Sentinel knows about the master, separated by commas: `master,failover_in_progress`.
+    #[serde(default)]
+    pub flags: String,
+    /// Grows with each failover.
+    #[serde(default, rename = "config-epoch")]
+    pub config_epoch: u64,
+}
+
+/// Reads the masters from the reply to `SENTINEL MASTERS`, if there is one.
+pub(super) fn read_masters(reply: Option<Value>) -> Vec<WatchedMaster> {
+    let masters = reply.and_then(|masters| reply::read_reply("SENTINEL", masters).ok());
+    masters.unwrap_or_default()
 }
 
 /// Reads the names of the masters from the reply to `SENTINEL MASTERS`, if there is one.
-pub(super) fn read_master_names(reply: Option<Value>) -> Vec<Name> {
-    let masters = reply.and_then(|masters| reply::read_reply("SENTINEL", masters).ok());
-    let masters: Vec<WatchedMaster> = masters.unwrap_or_default();
-    masters.into_iter().map(|master| master.name).collect()
+fn read_master_names(reply: Option<Value>) -> Vec<Name> {
+    let masters = read_masters(reply).into_iter();
+    masters.map(|master| master.name).collect()
 }
 
 /// One command of the handshake.

@@ -81,10 +81,6 @@ const RUN: [&str; 2] = ["EVALSHA", "EVAL"];
 /// The Redis commands that run a script that may only read, by its SHA or its text. Replicas accept them, too.
 const RUN_READ_ONLY: [&str; 2] = ["EVALSHA_RO", "EVAL_RO"];
 
-/// After a call that took longer than this, the next call asks the Sentinels for the master again. A master that was
-/// frozen may have been replaced meanwhile, and accepts calls until the Sentinels demote it.
-const LONG_CALL: Duration = Duration::from_secs(1);
-
 /// The Lua core of one server.
 #[derive(Debug)]
 pub struct Core {
@@ -393,6 +389,7 @@ impl Core {
         let mut backoff = Backoff::default();
         let mut moves = 0;
         while !round.pending.is_empty() {
+            self.disconnect_if_last_sentinel_names_another_master(deadline);
             if self.connection.is_none()
                 && let Err(error) = self.open_connection_with_retries(deadline, &mut backoff)
             {
@@ -408,12 +405,7 @@ impl Core {
                 round.unsent = Some(error);
                 break;
             }
-            let sent = Instant::now();
-            let fault = self.send_pending(&text, calls, &mut round, deadline);
-            if fault.is_none() && sent.elapsed() > LONG_CALL {
-                self.disconnect_to_ask_sentinels_if_any();
-            }
-            if let Some(fault) = fault {
+            if let Some(fault) = self.send_pending(&text, calls, &mut round, deadline) {
                 self.drop_connection_and_count_loss();
                 round.mark_lost_and_keep_repeatable(fault);
                 self.trace_lost_connection(&round, begun.elapsed());

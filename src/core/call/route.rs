@@ -29,6 +29,8 @@ pub(super) struct Route {
     pub ids: Vec<Vec<u8>>,
     /// The Sentinel that replied last.
     pub sentinel: Option<Node>,
+    /// When a Sentinel was asked last.
+    pub sentinel_asked_at: Option<Instant>,
     /// The node of the open connection, or of the last one.
     pub node: Option<Node>,
     /// A counter that grows whenever the keys move, or begin to move, to another node.

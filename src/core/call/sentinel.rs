@@ -2,11 +2,16 @@
 //!
 //! A Sentinel that does not reply within 300 ms is skipped. A Sentinel is also skipped if the server that it names
 //! turns out to be a replica.
+//!
+//! A master that was replaced goes on acknowledging changes, which are lost, until the Sentinels demote it: some 10
+//! seconds after a planned failover, or as long as it was cut off. So calls ask a Sentinel about once per second whether
+//! it still names that master.
 
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::connect::{Connection, PackedCommands};
-use super::handshake::{self, read_master_names};
+use super::handshake::{self, read_masters};
 use super::route::{ReachedServer, attempt_deadline};
 use super::{Core, Value, error, reply, server_error};
 use crate::address::{Address, Node, Sentinels, ServerTarget};
@@ -16,11 +21,26 @@ use crate::name::Name;
 /// Time limit for one Sentinel.
 pub(super) const PATIENCE: Duration = Duration::from_millis(300);
 
+/// Time between two questions to a Sentinel whether it still names the connected master.
+const ASK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Time between two questions to all Sentinels while one of them carries out a failover.
+const FAILOVER_POLL_INTERVAL: Duration = Duration::from_millis(100);
+
 /// The reply of a Sentinel about the master.
 pub(super) enum SentinelReply {
-    Master(Node),
+    Master(NamedMaster),
     /// The Sentinel knows no master with the name in the address. It knows masters with these names.
     Unknown(Vec<Name>),
+}
+
+/// The master that a Sentinel names.
+pub(super) struct NamedMaster {
+    node: Node,
+    /// Of Sentinels that disagree, the one with the greater epoch knows of a later failover.
+    config_epoch: u64,
+    /// Whether this Sentinel carries out a failover. It names the old master until the new one says that it is a master.
+    is_failing_over: bool,
 }
 
 impl Core {
@@ -37,7 +57,7 @@ impl Core {
         for node in &nodes {
             let end = deadline.min(Instant::now() + PATIENCE);
             let master = match self.ask_sentinel(sentinels, node, end) {
-                Ok(SentinelReply::Master(master)) => master,
+                Ok(SentinelReply::Master(master)) => master.node,
                 Ok(SentinelReply::Unknown(names)) => {
                     known.get_or_insert_default().extend(names);
                     continue;
@@ -50,6 +70,7 @@ impl Core {
             match self.connect_and_log_in_at(&master, attempt_deadline(deadline, 1)) {
                 Ok((connection, server)) if !server.is_replica => {
                     self.route.sentinel = Some(node.clone());
+                    self.route.sentinel_asked_at = Some(Instant::now());
                     return Ok(ReachedServer {
                         connection,
                         server,
@@ -69,10 +90,78 @@ impl Core {
         })
     }
 
-    /// Drops the connection to a master, so that the next call asks the Sentinels again.
-    pub(super) fn disconnect_to_ask_sentinels_if_any(&mut self) {
-        if matches!(self.target.address, Address::Sentinel(_)) {
-            self.connection = None;
+    /// Drops the connection if the Sentinel that replied last names another master by now: the next attempt then
+    /// connects to that one. Asks about once per second; does nothing outside Sentinels.
+    pub(super) fn disconnect_if_last_sentinel_names_another_master(&mut self, deadline: Instant) {
+        let asked_at = self.route.sentinel_asked_at;
+        let is_due = asked_at.is_none_or(|asked_at| asked_at.elapsed() >= ASK_INTERVAL);
+        let Address::Sentinel(sentinels) = &self.target.address else {
+            return;
+        };
+        if !is_due || self.connection.is_none() {
+            return;
+        }
+        let mut nodes = sentinels.nodes.iter().cycle();
+        let last = |node: &&Node| self.route.sentinel.as_ref() == Some(*node);
+        let Some(node) = nodes.by_ref().take(sentinels.nodes.len()).find(last) else {
+            return;
+        };
+        let end = deadline.min(Instant::now() + PATIENCE);
+        match self.ask_sentinel(sentinels, node, end) {
+            Ok(SentinelReply::Master(master)) => {
+                if self.route.node.as_ref() != Some(&master.node) {
+                    self.connection = None;
+                }
+            }
+            // Ask the next Sentinel in a second, so that one that is frozen delays one call only.
+            Ok(SentinelReply::Unknown(_)) | Err(_) => self.route.sentinel = nodes.next().cloned(),
+        }
+        self.route.sentinel_asked_at = Some(Instant::now());
+    }
+
+    /// Asks all Sentinels, and drops the connection if they name another master by now: the next call then connects to
+    /// that one. Waits for a failover that goes on, within the timeout of a call. It is an error if no Sentinel names
+    /// a master, or if the failover takes longer. Does nothing outside Sentinels.
+    pub(crate) fn disconnect_if_sentinels_name_another_master(&mut self) -> Result<(), Error> {
+        let Address::Sentinel(sentinels) = self.target.address.clone() else {
+            return Ok(());
+        };
+        let deadline = Instant::now() + self.timeout;
+        loop {
+            let (mut named, mut known, mut refused) = (Vec::new(), None::<Vec<Name>>, None);
+            for sentinel in &sentinels.nodes {
+                let end = deadline.min(Instant::now() + PATIENCE);
+                match self.ask_sentinel(&sentinels, sentinel, end) {
+                    Ok(SentinelReply::Master(master)) => named.push((sentinel, master)),
+                    Ok(SentinelReply::Unknown(names)) => {
+                        known.get_or_insert_default().extend(names);
+                    }
+                    Err(error) => refused = Some(error),
+                }
+            }
+            self.route.sentinel_asked_at = Some(Instant::now());
+            let Some(newest) = named.iter().map(|(_, master)| master.config_epoch).max() else {
+                let target = &self.target;
+                return Err(match known {
+                    Some(known) => error::unknown_master(target, &sentinels, known),
+                    None => error::no_sentinel_replies(target, &sentinels, refused),
+                });
+            };
+            named.retain(|(_, master)| master.config_epoch == newest);
+            let node = self.route.node.as_ref();
+            if !named.iter().any(|(_, master)| Some(&master.node) == node) {
+                // The next connection asks this Sentinel first.
+                self.route.sentinel = named.first().map(|(sentinel, _)| Node::clone(sentinel));
+                self.connection = None;
+                return Ok(());
+            }
+            if !named.iter().any(|(_, master)| master.is_failing_over) {
+                return Ok(());
+            }
+            if Instant::now() + FAILOVER_POLL_INTERVAL >= deadline {
+                return Err(error::failover_goes_on(&self.target, self.timeout));
+            }
+            sleep(FAILOVER_POLL_INTERVAL);
         }
     }
 
@@ -104,6 +193,7 @@ impl Core {
         }
         let mut replies = received.replies.into_iter();
         let (place, masters) = (replies.next(), replies.next());
+        let mut masters = read_masters(masters).into_iter();
         let place = place.unwrap_or(Value::Nil);
         if let Some(refused) = server_error(&place) {
             return Err(match refused.code.as_str() {
@@ -115,9 +205,17 @@ impl Core {
         if let Ok((host, port)) = reply::read_reply::<(Name, Name)>("SENTINEL", place)
             && let Ok(port) = port.lossless_text().parse()
         {
-            return Ok(SentinelReply::Master(Node::new(host.lossless_text(), port)));
+            let watched = masters.find(|one| one.name == Name::from(&*sentinels.master));
+            return Ok(SentinelReply::Master(NamedMaster {
+                node: Node::new(host.lossless_text(), port),
+                config_epoch: watched.as_ref().map_or(0, |one| one.config_epoch),
+                is_failing_over: watched
+                    .is_some_and(|one| one.flags.contains("failover_in_progress")),
+            }));
         }
-        Ok(SentinelReply::Unknown(read_master_names(masters)))
+        Ok(SentinelReply::Unknown(
+            masters.map(|one| one.name).collect(),
+        ))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Errors about clusters and Sentinels, and about addresses of one kind that lead to a server of another kind.
 
+use std::time::Duration;
+
 use super::ServerError;
 use crate::address::nodes::join_nodes;
 use crate::address::{Address, Node, Sentinels, ServerTarget};
@@ -283,6 +285,15 @@ pub(crate) fn no_sentinel_replies(
     } else {
         error
     }
+}
+
+/// The error for a failover that the Sentinels have not ended within the timeout of a call.
+pub(crate) fn failover_goes_on(target: &ServerTarget, timeout: Duration) -> Error {
+    let timeout = humantime::format_duration(timeout);
+    let message = format!(
+        "the Sentinels of `{target}` have not ended a failover of its master within {timeout}"
+    );
+    Error::new(Kind::NoMaster, message).hint("run the command again when it has ended")
 }
 
 /// The error for an address with the name of a master that no Sentinel knows. The hint names the masters that the
