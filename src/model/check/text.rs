@@ -470,7 +470,7 @@ mod tests {
         );
         expect_test::expect![[r#"
             SEVERITY  FINDING        COUNT  PROBLEM                                          EXAMPLES
-            critical  ghost-waiting      1  id waits in a queue, the job does not exist      mail: 3f2a4c5d…
+            critical  ghost-waiting      1  id waits in a queue, the job does not exist      mail: 3f2a4c5d6e7f
             warn      tag-count         1+  count of a tag in `tags` differs from its index  eu: 412, is 409
         "#]]
         .assert_eq(&check.text(&RenderOptions::terminal_without_color(100)));
