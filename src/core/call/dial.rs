@@ -71,7 +71,7 @@ impl Core {
         if self.read_only && server.has_read_only_scripts() {
             self.run = RUN_READ_ONLY;
         }
-        self.clock.set_server_time(server.time);
+        self.clock.set_server_time(server.time, server.asked_at);
         self.version = server.version;
         self.missing_rights = server.missing_rights;
         self.eviction = server.eviction;
