@@ -134,7 +134,10 @@ impl Core {
         tls: Option<TlsClient>,
         deadline: Instant,
     ) -> Result<(Connection, ServerInfo), Error> {
-        let failure = |fault| error::not_connected(fault, target, self.timeout);
+        let failure = |fault| match (&fault, self.was_connected) {
+            (Fault::TimedOut, true) => error::connected_server_timed_out(target, self.timeout),
+            _ => error::not_connected(fault, target, self.timeout),
+        };
         let questions = OptionalLoginQueries {
             rights: self.writes.then_some(self.script.prefix()),
             eviction: self.asks_for_eviction,

@@ -98,9 +98,15 @@ fn hint_to_pass_address(target: &ServerTarget) -> &'static str {
     }
 }
 
-pub(super) fn timed_out(target: &ServerTarget, timeout: Duration) -> Error {
+fn timed_out(target: &ServerTarget, timeout: Duration) -> Error {
     Error::new(Kind::Timeout, no_reply_sentence(target, timeout))
         .hint("the server may be frozen or a firewall may drop packets")
+}
+
+/// The error for a server that does not reply in time, although it has replied before.
+pub(crate) fn connected_server_timed_out(target: &ServerTarget, timeout: Duration) -> Error {
+    Error::new(Kind::Timeout, no_reply_sentence(target, timeout))
+        .hint("the server may be frozen, or this takes longer: `--timeout` gives it more time")
 }
 
 pub(super) fn no_reply_sentence(target: &ServerTarget, timeout: Duration) -> String {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::connection::{no_reply_sentence, not_connected, timed_out};
+use super::connection::{connected_server_timed_out, no_reply_sentence, not_connected};
 use crate::address::ServerTarget;
 use crate::core::call::fault::Fault;
 use crate::core::call::request::Call;
@@ -26,9 +26,7 @@ pub(crate) fn call_lost(
     }
     if spec.has_read_retry_class() {
         return match fault {
-            Fault::TimedOut => timed_out(target, timeout).hint(
-                "the server may be frozen, or this takes longer: `--timeout` gives it more time",
-            ),
+            Fault::TimedOut => connected_server_timed_out(target, timeout),
             Fault::MalformedReply | Fault::TooLong | Fault::TooMuch | Fault::OutOfMemory => {
                 not_connected(fault, target, timeout)
             }

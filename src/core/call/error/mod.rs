@@ -12,7 +12,9 @@ mod server_error;
 mod tls;
 mod topology;
 
-pub(crate) use self::connection::{may_answer_later, may_connect_soon, not_connected};
+pub(crate) use self::connection::{
+    connected_server_timed_out, may_answer_later, may_connect_soon, not_connected,
+};
 pub(crate) use self::login::login_refused;
 pub(crate) use self::lost::{blocks_writes, call_lost};
 pub(crate) use self::refused::{call_refused, refusal_with_code, server_disk_full};
