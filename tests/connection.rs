@@ -246,6 +246,26 @@ fn a_read_that_takes_too_long_names_the_timeout() {
     "#]]);
 }
 
+#[test]
+fn a_server_that_replied_before_it_became_silent_names_the_timeout() {
+    let redis = Redis::start();
+    let (socket, connections) = (redis.socket(), AtomicUsize::new(0));
+    // The first connection ends after the handshake, and the others have no reply.
+    let port = listen(
+        move |mut client| match connections.fetch_add(1, Ordering::Relaxed) {
+            0 => forward(client, &socket, Some(1)),
+            _ => _ = client.read_to_end(&mut Vec::new()),
+        },
+    );
+    at_port(port).session(expect![[r#"
+        $ qless --timeout 1s length q
+        --- stderr
+        error: no reply from `redis://127.0.0.1:PORT/0` within 1s
+        hint: the server may be frozen, or this takes longer: `--timeout` gives it more time
+        --- exit 6
+    "#]]);
+}
+
 /// Long after each timeout of these tests, and long before the end of a call without one.
 const LATE: Duration = Duration::from_secs(20);
 

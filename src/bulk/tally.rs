@@ -223,8 +223,8 @@ impl BulkTally {
             if self.vanished > 0 {
                 let jobs = format_count(self.vanished as u64, "job was", "jobs were");
                 text.push_str(&format!(
-                    "  {jobs} there when this command began, and then gone: `qless check` finds \
-                         what else is missing\n"
+                    "  {jobs} there when this command began, and then gone: another client cancelled or \
+                         removed them, or they were lost; `qless check` finds what a loss left behind\n"
                 ));
             }
             if self.doc.sum.dry_run {
@@ -300,7 +300,7 @@ pub(crate) type Codes = std::collections::BTreeMap<(ItemResult, OutcomeCode), us
 ///
 /// | done | skipped                    | failed             | exit              |
 /// |------|----------------------------|--------------------|-------------------|
-/// | none | all of them `gone`         | none               | 4                 |
+/// | none | all, if `are_given_by_jid`: all `gone` | none   | 4                 |
 /// | none | none                       | all, for one code  | that of the code  |
 /// | none | all, if `are_given_by_jid`: some not `gone`, or failed    || 5                 |
 /// | any  | any                        | none               | 0                 |
@@ -314,7 +314,9 @@ pub(crate) fn bulk_exit(codes: &Codes, remaining: usize, are_given_by_jid: bool)
     let mut entries = codes.keys();
     match (entries.next(), entries.next()) {
         (None, _) => Exit::Ok,
-        (Some((ItemResult::Skipped, OutcomeCode::Gone)), None) => Exit::NotFound,
+        (Some((ItemResult::Skipped, OutcomeCode::Gone)), None) if are_given_by_jid => {
+            Exit::NotFound
+        }
         (Some((ItemResult::Failed, code)), None) if remaining == 0 => code.error_kind().exit(),
         _ if are_given_by_jid && remaining == 0 && codes.keys().all(refused) => Exit::Conflict,
         _ if codes.keys().any(failed) => Exit::Partial,
@@ -341,7 +343,7 @@ mod tests {
                 Exit::Ok,
             ),
             (&[OutcomeCode::StateChanged], Exit::Ok, Exit::Conflict),
-            (&[OutcomeCode::Gone], Exit::NotFound, Exit::NotFound),
+            (&[OutcomeCode::Gone], Exit::Ok, Exit::NotFound),
             (
                 &[OutcomeCode::Gone, OutcomeCode::Complete],
                 Exit::Ok,

@@ -1,4 +1,5 @@
 //! The current time: the server's time plus the time since it was read, or the fixed time that `QLESS_NOW` gives.
+//! A process that runs long reads the server's time again, since somebody may set the server's clock.
 
 pub(crate) mod duration;
 pub(crate) mod moment;
@@ -14,8 +15,20 @@ use crate::error::Error;
 #[derive(Clone, Debug)]
 pub struct Clock {
     pinned: Option<Moment>,
-    server: Option<(Moment, SteadyInstant)>,
+    server: Option<ServerTime>,
 }
+
+/// The server's time at a point in time.
+#[derive(Clone, Copy, Debug)]
+struct ServerTime {
+    time: Moment,
+    at: SteadyInstant,
+    /// By how many seconds the server's clock may have been ahead of `time`, because its reply was slow.
+    max_lag: f64,
+}
+
+/// After this time the server's time is read again, along with the next call.
+const SERVER_TIME_AGE: Duration = Duration::from_secs(10);
 
 /// A point in time on a clock that nobody can set. On Linux, this clock also runs while the machine sleeps, so that a
 /// worker knows after a sleep that its locks have expired.
@@ -66,9 +79,30 @@ impl Clock {
         })
     }
 
-    /// Sets the clock to the server's time. Each new connection does this again.
-    pub fn set_server_time(&mut self, server_time: Moment) {
-        self.server = Some((server_time, SteadyInstant::now()));
+    /// Sets the clock to the server's time, which was requested at `asked_at` and has arrived just now. Each new
+    /// connection does this, and a call if the time was read long ago. If the reply was slow, the server's clock may be
+    /// ahead of `server_time` by now, so this changes the clock no more than is certain.
+    pub(crate) fn set_server_time(&mut self, server_time: Moment, asked_at: SteadyInstant) {
+        let delay = asked_at.elapsed();
+        let latest = server_time.plus(delay);
+        let before = self.server.map(ServerTime::now);
+        let time = before.map_or(server_time, |now| now.clamp(server_time, latest));
+        self.server = Some(ServerTime {
+            time,
+            at: SteadyInstant::now(),
+            max_lag: latest.since(time),
+        });
+    }
+
+    /// Whether the server's time was read so long ago that the next call reads it again.
+    pub(crate) fn is_server_time_old(&self) -> bool {
+        let server = self.server.filter(|_| self.pinned.is_none());
+        server.is_some_and(|server| server.at.elapsed() > SERVER_TIME_AGE)
+    }
+
+    /// By how many seconds the server's clock may be ahead of this clock, because the server's reply was slow.
+    pub(crate) fn max_lag(&self) -> f64 {
+        self.server.map_or(0.0, |server| server.max_lag)
     }
 
     /// The current time by the server's clock. Before the first connection, the time of this host.
@@ -77,7 +111,7 @@ impl Clock {
             return moment;
         }
         match self.server {
-            Some((moment, at)) => moment.plus(at.elapsed()),
+            Some(server) => server.now(),
             None => host_time(),
         }
     }
@@ -113,6 +147,37 @@ impl Stopwatch {
     }
 }
 
+impl ServerTime {
+    fn now(self) -> Moment {
+        self.time.plus(self.at.elapsed())
+    }
+}
+
 pub(crate) fn host_time() -> Moment {
     Moment::from_micros(jiff::Timestamp::now().as_microsecond())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_reply_changes_the_clock_no_more_than_is_certain() {
+        let seconds_ago =
+            |seconds| SteadyInstant(SteadyInstant::now().0 - Duration::from_secs(seconds));
+        let mut clock = Clock {
+            pinned: None,
+            server: None,
+        };
+        let mut now_after = |time: i64, delay: u64| {
+            clock.set_server_time(Moment::from_micros(time * 1_000_000), seconds_ago(delay));
+            (clock.now().seconds() as i64, clock.max_lag() as u64)
+        };
+        assert_eq!(now_after(1000, 9), (1000, 9));
+        assert_eq!(now_after(1008, 0), (1008, 0));
+        // The time was 1000 at some point of the last 20 seconds, so it may well be 1008 now.
+        assert_eq!(now_after(1000, 20), (1008, 12));
+        assert_eq!(now_after(5000, 20), (5000, 20));
+        assert_eq!(now_after(2000, 20), (2020, 0));
+    }
 }

@@ -298,6 +298,7 @@ impl TwoPassFile {
             Kind::File,
             format!("{} was changed while it was read", self.what),
         )
+        .hint("run the command again once nothing writes to it")
     }
 
     fn unreadable_error(&self, fault: &io::Error) -> Error {

@@ -318,7 +318,10 @@ impl RoundSender<'_> {
         for round in rounds {
             let mut round = match round {
                 Ok(round) => round,
-                Err(error) => return Ok(Some(error)),
+                Err(error) => {
+                    let changed = self.refuse_changed_file(session).err();
+                    return Ok(Some(changed.unwrap_or(error)));
+                }
             };
             self.tally.add_lines_done_by_earlier_runs(round.done_before);
             self.progress.add_done(round.done_before as u64);
@@ -332,7 +335,7 @@ impl RoundSender<'_> {
                 let error = interrupted_error(kind, done, self.jobs, options);
                 return Ok(Some(error.hint(self.resume_hint(session))));
             }
-            if let Err(changed) = self.file.refuse_changed_file() {
+            if let Err(changed) = self.refuse_changed_file(session) {
                 return Ok(Some(changed));
             }
             self.next = session.core()?.now().max(self.next);
@@ -498,6 +501,23 @@ impl RoundSender<'_> {
                 error.further_hint(&format!("{done} put: {resume}"))
             }
         }
+    }
+
+    /// Refuses a file that was changed after it was checked. The hint says how to submit the rest.
+    fn refuse_changed_file(&self, session: &Session) -> Result<(), Error> {
+        let Err(changed) = self.file.refuse_changed_file() else {
+            return Ok(());
+        };
+        let resume = self.resume_hint(session);
+        Err(match (&self.journal, self.resumable) {
+            _ if self.tally.put_count() == 0 => changed,
+            (Some(_), _) => changed.hint(format!(
+                "once nothing writes to it, {resume}; this puts new lines and no line twice, and is \
+                 refused if a line that was sent has changed"
+            )),
+            (None, true) => changed.hint(format!("once nothing writes to it, {resume}")),
+            (None, false) => changed.hint(resume),
+        })
     }
 
     /// How to submit the rest.

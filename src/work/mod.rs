@@ -35,8 +35,8 @@ use self::queues::{QueueRotation, WorkerQueues};
 use self::reporter::Reporter;
 use self::server::ServerThread;
 use self::service::ServiceManager;
-use crate::clock::SteadyInstant;
 use crate::clock::moment::Moment;
+use crate::clock::{Clock, SteadyInstant};
 use crate::core::call::rights;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
@@ -78,7 +78,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Exi
     let (mut processes, waker) = Processes::new(options.error_bytes, &signals, &secrets)?;
     // Open the address of `--metrics` before connecting to Redis, so that a wrong or used address is an error first.
     let listener = monitor::bind(&options, session)?;
-    let now = session.connect()?;
+    session.connect()?;
     // Hide the secrets now: the password was read, and no program of a job or hook runs yet.
     secrets::wipe_variables_and_hide_memory(&secrets);
     let queues = WorkerQueues::find(options.queues.clone(), options.order, session.core()?)?;
@@ -100,9 +100,9 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Exi
     }
     let random = uuid::Uuid::new_v4().as_u128() as u16;
     let worker = worker_name::make_worker_name(&worker_prefix, options.concurrency, random);
-    let time = WorkClock::new(now);
     let rotation = QueueRotation::new(options.order, queues.found.clone());
     let core = session.take_or_open_core()?;
+    let time = WorkClock::new(core.clock());
     let (notify, notices) = channel();
     let watch = notices::subscribe_and_start_put_watch(&core, &worker, notify, &waker, session)?;
     let facts = StartupFacts {
@@ -230,14 +230,17 @@ struct WorkClock {
     at: SteadyInstant,
     /// How many seconds the server's clock is ahead of this clock.
     server_ahead: f64,
+    /// How many seconds more that may be, because the reply with the server's time was slow.
+    max_lag: f64,
 }
 
 impl WorkClock {
-    fn new(now: Moment) -> WorkClock {
+    fn new(server: &Clock) -> WorkClock {
         WorkClock {
-            start: now.seconds(),
+            start: server.now().seconds(),
             at: SteadyInstant::now(),
             server_ahead: 0.0,
+            max_lag: server.max_lag(),
         }
     }
 
@@ -253,13 +256,14 @@ impl WorkClock {
     }
 
     /// Updates `server_ahead` by the server's time. Returns by how many seconds the server's clock was set ahead (below
-    /// 0: back), if that is more than [`JUMP`].
-    fn sync_and_detect_clock_jump(&mut self, now: Moment) -> Option<f64> {
+    /// 0: back), if that is certainly more than [`JUMP`].
+    fn sync_and_detect_clock_jump(&mut self, now: Moment, max_lag: f64) -> Option<f64> {
         let jump = now.seconds() - self.steady_seconds() - self.server_ahead;
         if jump.abs() > 0.25 {
             self.server_ahead += jump;
         }
-        (jump.abs() > JUMP).then_some(jump)
+        let lag = std::mem::replace(&mut self.max_lag, max_lag);
+        (jump > JUMP + lag || jump < -JUMP).then_some(jump)
     }
 
     /// The `Instant` at which this clock reaches a time.
@@ -349,7 +353,9 @@ impl WorkLoop {
                 self.machine.handle_event(self.time.steady_seconds(), event);
             }
             while let Some(reply) = self.server.next_reply()? {
-                let jump = self.time.sync_and_detect_clock_jump(reply.now);
+                let jump = self
+                    .time
+                    .sync_and_detect_clock_jump(reply.now, reply.max_lag);
                 if reply.is_successor {
                     self.reporter.warn_of_restarted_or_replaced_server();
                 }
@@ -596,5 +602,27 @@ impl WorkLoop {
             Action::Finish(result) => self.result = Some(result),
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_delay_of_the_servers_reply_is_no_jump_of_its_clock() {
+        let mut clock = WorkClock {
+            start: 1000.0,
+            at: SteadyInstant::now(),
+            server_ahead: 0.0,
+            max_lag: 9.0,
+        };
+        let mut jumps = |time: i64| {
+            let now = Moment::from_micros(time * 1_000_000);
+            clock.sync_and_detect_clock_jump(now, 0.0).is_some()
+        };
+        assert!(!jumps(1009));
+        assert!(jumps(1018));
+        assert!(jumps(1009));
     }
 }

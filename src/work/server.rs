@@ -44,6 +44,8 @@ pub(super) struct TimestampedReply {
     pub is_successor: bool,
     pub event: Event,
     pub now: Moment,
+    /// By how many seconds the server's clock may be ahead of `now`.
+    pub max_lag: f64,
 }
 
 /// The thread and its mailboxes.
@@ -84,11 +86,12 @@ impl ServerThread {
                     continue;
                 };
                 let is_successor = calls.has_server_changed();
-                let now = calls.core.now();
+                let clock = calls.core.clock();
                 let reply = TimestampedReply {
                     is_successor,
                     event,
-                    now,
+                    now: clock.now(),
+                    max_lag: clock.max_lag(),
                 };
                 if outbox.send(reply).is_err() {
                     return;

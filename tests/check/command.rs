@@ -412,6 +412,15 @@ fn likely_causes_are_reported() {
         a client writes times in milliseconds instead of seconds
         clients with the reference core use this database, too: its `timeout` leaves worker-stray, its `tag` leaves tag-count
     "#]]);
+
+    // Deleted jobs leave the same traces.
+    let redis = healthy();
+    redis.send(&["ZADD", "ql:w:w2:jobs", "1", "a2"]);
+    redis.send(&["ZADD", "ql:tags", "7", "eu"]);
+    redis.send(&["DEL", "ql:j:a1"]);
+    causes(&redis).shows(expect![[r#"
+        keys of jobs were deleted (DEL) instead of the jobs: 1 history is left behind
+    "#]]);
 }
 
 #[test]

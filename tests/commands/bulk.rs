@@ -955,10 +955,31 @@ fn jobs_that_vanish_during_a_bulk_action_are_counted_and_check_is_named() {
         redis.send(&["DEL", &format!("ql:j:{jid}")]);
     }
     let stderr = run.end().exits(0).stderr();
-    let expected =
-        "  2 jobs were there when this command began, and then gone: `qless check` finds";
+    let expected = "  2 jobs were there when this command began, and then gone: another client cancelled or \
+         removed them, or they were lost; `qless check` finds what a loss left behind";
     assert!(stderr.contains(expected), "{stderr}");
     // A job that did not exist when it was named is only counted.
     let stderr = redis.at(51).run("tag nope j000 --add y").exits(0).stderr();
     assert!(!stderr.contains("qless check"), "{stderr}");
+}
+
+#[test]
+fn jobs_that_another_command_cancelled_first_are_no_error() {
+    let mut was_late = false;
+    // One of these requests cancels the listed jobs.
+    for request in 5..10 {
+        let redis = Arc::new(waiting(3));
+        let shared = Arc::downgrade(&redis);
+        let port = proxy_then(redis.socket(), Cut::Meanwhile(request), move || {
+            shared
+                .upgrade()
+                .unwrap()
+                .ok(50, "cancel --queue mail --yes");
+        });
+        let ran = at_port(port).at(51).run("cancel --queue mail --yes");
+        was_late |= ran.exits(0).stderr().contains("0 cancelled, 3 skipped");
+        // Named jobs that do not exist are an error.
+        redis.at(52).run("cancel j000 j001 --yes").exits(4);
+    }
+    assert!(was_late);
 }

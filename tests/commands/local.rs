@@ -309,6 +309,40 @@ fn starting_a_server_that_never_replies_ends_with_the_timeout() {
 }
 
 #[test]
+fn a_server_that_ends_after_it_has_detached_is_noticed_at_once() {
+    let local = LocalServer::new();
+    let program = local.dir.path().join("server");
+    std::fs::write(
+        &program,
+        "#!/bin/sh\necho hang on\n(sleep 1; echo cannot) &\n",
+    )
+    .unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let qless = local.qless().env("QLESS_REDIS_SERVER", program);
+    let begun = Instant::now();
+    qless.run("length mail --timeout 2min").shows(expect![[r#"
+        --- stderr
+        error: the server of `local:` did not start: cannot
+        hint: its log is `DIR/night/redis.log`
+        --- exit 6
+    "#]]);
+    assert!(begun.elapsed().as_secs() < 60);
+}
+
+#[test]
+fn too_few_open_files_to_start_a_server_are_named() {
+    let local = LocalServer::new();
+    for limit in 4..12 {
+        let line = format!("ulimit -n {limit}; exec \"$0\" length mail --timeout 2min");
+        let begun = Instant::now();
+        let ran = RunOutput::of(&mut local.qless().shell(&line));
+        let text = ran.stderr();
+        assert!(text.contains("ulimit -n"), "{limit}: {text}");
+        assert!(begun.elapsed().as_secs() < 60);
+    }
+}
+
+#[test]
 fn local_is_suggested_if_the_default_server_refuses_connections() {
     // Only if no server listens on the default port.
     if std::net::TcpStream::connect("127.0.0.1:6379").is_ok() {

@@ -1164,19 +1164,36 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
 
 #[test]
 fn an_input_file_that_changes_meanwhile_is_detected() {
-    let workspace = Workspace::new();
-    let path = workspace.file("night.ndjson", night(2_000));
-    let line = format!(
-        "put --from {} --jid-from photo --rate 400/s",
-        path.display()
-    );
-    let run = workspace.redis.qless().start(&line);
-    await_jobs(&workspace.redis, 40);
-    let mut file = File::options().append(true).open(&path).unwrap();
-    file.write_all(b"{}\n").unwrap();
-    let ran = run.end().exits(1);
-    ran.says("night.ndjson` was changed while it was read");
-    ran.says(" not tried");
+    for (journal, hint) in [
+        (
+            "",
+            "hint: once nothing writes to it, run the same command again to go on: `",
+        ),
+        ("--journal", "this puts new lines and no line twice"),
+    ] {
+        let workspace = Workspace::new();
+        let path = workspace.file("night.ndjson", night(2_000));
+        let mut line = format!("put --from {} --jid-from photo", path.display());
+        if !journal.is_empty() {
+            line.push_str(&format!(" {journal} {}.journal", path.display()));
+        }
+        let run = workspace
+            .redis
+            .qless()
+            .start(&format!("{line} --rate 400/s"));
+        await_jobs(&workspace.redis, 40);
+        let mut file = File::options().append(true).open(&path).unwrap();
+        let added = night(2_001);
+        file.write_all(&added.as_bytes()[night(2_000).len()..])
+            .unwrap();
+        let ran = run.end().exits(1);
+        ran.says("night.ndjson` was changed while it was read");
+        ran.says(hint);
+        ran.says(" not tried");
+        // The same command goes on, also with the new line.
+        workspace.redis.qless().run(&line).exits(0);
+        assert_eq!(waiting(&mut workspace.redis.connection()), 2_001);
+    }
 }
 
 #[test]

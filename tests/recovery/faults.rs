@@ -446,7 +446,8 @@ impl Site {
         let mut qless = self.redis.qless().env("D", &dir);
         if self.ahead > 0 {
             let (socket, ahead) = (self.redis.socket(), self.ahead);
-            let port = listen(move |client| forward_with_time_ahead(client, &socket, ahead));
+            let port =
+                listen(move |client| forward_with_time_ahead(client, &socket, move || ahead));
             qless = qless.env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"));
         }
         let (binary, line) = (qless.command(), task.line.replace("$D", &dir));

@@ -86,7 +86,11 @@ pub fn forward(client: TcpStream, socket: &Path, requests: Option<usize>) {
 }
 
 /// Connects a client to a server whose `TIME` is this many seconds ahead: two texts, of ten digits and of at most six.
-pub fn forward_with_time_ahead(mut client: TcpStream, socket: &Path, seconds: i64) {
+pub fn forward_with_time_ahead(
+    mut client: TcpStream,
+    socket: &Path,
+    seconds: impl Fn() -> i64 + Send + 'static,
+) {
     const HEAD: &[u8] = b"*2\r\n$10\r\n";
     // The server may have ended.
     let Ok(mut server) = UnixStream::connect(socket) else {
@@ -102,7 +106,7 @@ pub fn forward_with_time_ahead(mut client: TcpStream, socket: &Path, seconds: i6
             if let Some(digits) = digits.and_then(|digits| reply.get_mut(digits))
                 && let Ok(time) = std::str::from_utf8(digits).unwrap_or("").parse::<i64>()
             {
-                digits.copy_from_slice((time + seconds).to_string().as_bytes());
+                digits.copy_from_slice((time + seconds()).to_string().as_bytes());
             }
             if to.write_all(reply).is_err() {
                 break;

@@ -7,6 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -348,7 +349,7 @@ fn a_jump_of_the_servers_clock_changes_no_duration() {
         let port = listen(move |client| {
             shared.lock().unwrap().push(client.try_clone().unwrap());
             let ahead = *jump.lock().unwrap();
-            forward_with_time_ahead(client, &socket, ahead);
+            forward_with_time_ahead(client, &socket, move || ahead);
         });
         let url = format!("redis://127.0.0.1:{port}");
         let qless = site.qless().env("QLESS_REDIS_URL", url);
@@ -374,6 +375,45 @@ fn a_jump_of_the_servers_clock_changes_no_duration() {
         assert!(!stderr.contains("after -"), "{stderr}");
         assert!(!stderr.contains("lost      a"), "{stderr}");
     }
+}
+
+#[test]
+fn a_jump_of_the_servers_clock_is_followed_without_a_new_connection() {
+    let mut site = WorkSite::with_jobs("q", &["a"]);
+    let socket = site.redis.socket();
+    let ahead = Arc::new(AtomicI64::new(0));
+    let jump = ahead.clone();
+    let port = listen(move |client| {
+        let jump = jump.clone();
+        forward_with_time_ahead(client, &socket, move || jump.load(Ordering::Relaxed));
+    });
+    let qless = site
+        .qless()
+        .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"));
+    let script = "echo x >> $D/ran; until [ -e $D/set ]; do sleep 0.02; done";
+    let mut worker = site.start_as(&qless, "q -c 2", script);
+    site.until_lines("ran", 1);
+    let expires = |site: &WorkSite| match site.redis.send(&["HGET", "ql:j:a", "expires"]) {
+        redis::Value::BulkString(text) => std::str::from_utf8(&text).unwrap().parse().unwrap(),
+        _ => 0.0,
+    };
+    let before: f64 = expires(&site);
+    ahead.store(3600, Ordering::Relaxed);
+    worker.until_says("note: the server's clock jumped by ");
+    // The lock is extended by the new clock.
+    until("the lock follows", || expires(&site) > before + 3000.0);
+    std::fs::write(site.dir().join("set"), "").unwrap();
+    site.until_state("a", "complete");
+    let stderr = worker.stop().stderr;
+    assert_eq!(stderr.matches("clock jumped").count(), 1, "{stderr}");
+    assert!(!stderr.contains("lost"), "{stderr}");
+}
+
+#[test]
+fn a_slow_start_is_no_jump_of_the_servers_clock() {
+    let site = WorkSite::with_jobs("q", &["a"]);
+    let ran = site.work("q --drain --on-start 'sleep 6'", "true").exits(0);
+    assert!(!ran.stderr().contains("jumped"), "{}", ran.stderr());
 }
 
 #[test]

@@ -399,9 +399,21 @@ fn likely_causes(found: &[ReportedFinding], server: &ServerRisks) -> Vec<String>
     {
         causes.push("a client writes times in milliseconds instead of seconds".to_owned());
     }
+    let deleted = count(FindingId::GhostWaiting)
+        + count(FindingId::GhostScheduled)
+        + count(FindingId::GhostLock);
+    let left = count(FindingId::HistoryOrphan);
+    let has_deleted_keys = causes.is_empty() && deleted > 0 && left > 0;
+    if has_deleted_keys {
+        causes.push(format!(
+            "keys of jobs were deleted (DEL) instead of the jobs: {} left behind",
+            format_count(left, "history is", "histories are")
+        ));
+    }
     let traces: Vec<String> = FINDINGS
         .iter()
-        .filter(|finding| count(finding.id) > 0)
+        // A deleted job leaves the same traces: it stays in the list of its worker and in the counts of its tags.
+        .filter(|finding| !has_deleted_keys && count(finding.id) > 0)
         .filter_map(|finding| match finding.evidence {
             KnownCause::ReferenceClient(call) => {
                 Some(format!("its `{call}` leaves {}", finding.id.into_str()))
@@ -413,19 +425,6 @@ fn likely_causes(found: &[ReportedFinding], server: &ServerRisks) -> Vec<String>
         let traces = traces.join(", ");
         causes.push(format!(
             "clients with the reference core use this database, too: {traces}"
-        ));
-    }
-    let deleted = count(FindingId::GhostWaiting)
-        + count(FindingId::GhostScheduled)
-        + count(FindingId::GhostLock);
-    if causes.is_empty() && deleted > 0 && count(FindingId::HistoryOrphan) > 0 {
-        causes.push(format!(
-            "keys of jobs were deleted (DEL) instead of the jobs: {} left behind",
-            format_count(
-                count(FindingId::HistoryOrphan),
-                "history is",
-                "histories are"
-            )
         ));
     }
     if let Some(primary) = &server.primary

@@ -72,7 +72,7 @@ impl Core {
         if self.read_only && server.has_read_only_scripts() {
             self.run = RUN_READ_ONLY;
         }
-        self.clock.set_server_time(server.time);
+        self.clock.set_server_time(server.time, server.asked_at);
         self.version = server.version;
         self.missing_rights = server.missing_rights;
         self.eviction = server.eviction;
@@ -135,7 +135,10 @@ impl Core {
         tls: Option<TlsClient>,
         deadline: Instant,
     ) -> Result<(Connection, ServerInfo), Error> {
-        let failure = |fault| error::not_connected(fault, target, self.timeout);
+        let failure = |fault| match (&fault, self.was_connected) {
+            (Fault::TimedOut, true) => error::connected_server_timed_out(target, self.timeout),
+            _ => error::not_connected(fault, target, self.timeout),
+        };
         let questions = OptionalLoginQueries {
             rights: self.writes.then_some(self.script.prefix()),
             eviction: self.asks_for_eviction,

@@ -12,6 +12,7 @@ use super::error;
 use super::reply::InfoText;
 use super::{Value, reply, rights, server_error};
 use crate::address::{Address, ServerTarget};
+use crate::clock::SteadyInstant;
 use crate::clock::moment::Moment;
 use crate::error::{Error, Kind};
 use crate::model::server::evicts_jobs;
@@ -26,8 +27,9 @@ pub(crate) struct ServerInfo {
     pub is_replica: bool,
     /// How long the primary has been silent, if the server is a replica and the login asked for that.
     pub lag: Option<Duration>,
-    /// The server's time when it replied.
+    /// The server's time when it replied, and the time before it was asked.
     pub time: Moment,
+    pub asked_at: SteadyInstant,
     /// The commands that the user is not allowed to run, if the login asked for them.
     pub missing_rights: Vec<String>,
     /// `maxmemory-policy`, if the login asked for it and if the server may delete jobs by this policy when its memory
@@ -52,6 +54,7 @@ impl ServerInfo {
             is_replica: false,
             lag: None,
             time: Moment::from_micros(0),
+            asked_at: SteadyInstant::now(),
             missing_rights: Vec::new(),
             eviction: None,
         }
@@ -119,6 +122,7 @@ pub(crate) fn login(
     deadline: Instant,
 ) -> Result<ServerInfo, LoginFailure> {
     let first = handshake_commands(target, client_name, questions);
+    let mut server = ServerInfo::unknown();
     let replies = run_handshake_commands(connection, &first, deadline)?;
     if first
         .iter()
@@ -127,7 +131,6 @@ pub(crate) fn login(
     {
         return login_without_hello(connection, target, questions, deadline);
     }
-    let mut server = ServerInfo::unknown();
     for (command, reply) in first.iter().zip(replies) {
         read_command_reply(*command, reply, target, &mut server)?;
         if server.mode == ServerMode::Sentinel {
@@ -271,8 +274,8 @@ fn login_without_hello(
     }
     add_commands_after_login(target, questions, &mut commands);
     commands.push(HandshakeCommand::Info);
-    let replies = run_handshake_commands(connection, &commands, deadline)?;
     let mut server = ServerInfo::unknown();
+    let replies = run_handshake_commands(connection, &commands, deadline)?;
     for (command, reply) in commands.iter().zip(replies) {
         read_command_reply(*command, reply, target, &mut server)?;
     }

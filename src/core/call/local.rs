@@ -7,21 +7,21 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, DirEntry, File, OpenOptions, TryLockError, read_dir, read_to_string};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::io::Errno;
+use rustix::io::{Errno, FdFlags, fcntl_setfd, ioctl_fionbio};
 
 use super::connect::{Connection, Fault};
 use super::local_socket;
 use crate::address::{Address, AppendFsync, ServerTarget, variables};
 use crate::command_line::chmod_command;
 use crate::env;
-use crate::error::{Error, Kind, io_message_without_errno};
+use crate::error::{Error, Kind, io_message_without_errno, limit_hint};
 use crate::fs::{PRIVATE_DIRECTORY, PRIVATE_FILE, trust};
 use crate::text::Sanitized;
 
@@ -154,7 +154,11 @@ impl LocalServer {
         let log = self.open_log()?;
         let log_size = log.metadata().map_or(0, |found| found.len());
         let fsync = fsync.unwrap_or(AppendFsync::Everysec);
-        if self.start_and_await_detach(fsync, log, deadline)? && self.becomes_ready_by(deadline) {
+        let (server_end, held_by_server) =
+            io::pipe().map_err(|error| self.unusable_dir_error(&error))?;
+        if self.start_and_await_detach(fsync, log, held_by_server, deadline)?
+            && self.becomes_ready_by(deadline, server_end)
+        {
             Ok(true)
         } else {
             Err(self.not_started_error(log_size))
@@ -318,7 +322,7 @@ impl LocalServer {
             "cannot use `{dir}`: {}",
             io_message_without_errno(error)
         ))
-        .hint(OTHER_DIR)
+        .hint(limit_hint(error).unwrap_or(OTHER_DIR))
     }
 
     /// Waits for the file lock that only one process may hold while it starts or stops the server.
@@ -352,11 +356,13 @@ impl LocalServer {
     }
 
     /// Starts the server, which detaches from the terminal and outlives this process. False means that the server
-    /// program failed, or did not detach before the deadline.
+    /// program failed, or did not detach before the deadline. The server inherits `held_by_server`, and so closes it
+    /// when it ends.
     fn start_and_await_detach(
         &self,
         fsync: AppendFsync,
         log: File,
+        held_by_server: PipeWriter,
         deadline: Instant,
     ) -> Result<bool, Error> {
         let program = server_program()?;
@@ -378,10 +384,14 @@ impl LocalServer {
         ];
         let failed = |error: io::Error| {
             let program = sanitized_path(Path::new(&program));
-            no_program_error(format!(
+            let message = format!(
                 "cannot start `{program}`: {}",
                 io_message_without_errno(&error)
-            ))
+            );
+            match limit_hint(&error) {
+                Some(hint) => unreachable_error(message).hint(hint),
+                None => no_program_error(message),
+            }
         };
         let options = options.iter();
         let mut command = command_without_descriptors(&program, &inherited_descriptors());
@@ -389,6 +399,7 @@ impl LocalServer {
         for variable in variables::secret_variables() {
             command.env_remove(variable);
         }
+        fcntl_setfd(&held_by_server, FdFlags::empty()).map_err(|errno| failed(errno.into()))?;
         let mut child = command
             .stdin(Stdio::null())
             .stdout(
@@ -416,11 +427,13 @@ impl LocalServer {
         }
     }
 
-    /// Waits until the server replies PONG to a PING. False means that the deadline passed first. A server that still
-    /// loads its data replies with an error, which does not count.
-    fn becomes_ready_by(&self, deadline: Instant) -> bool {
+    /// Waits until the server replies PONG to a PING. False means that the server ended, which closes `server_end`, or
+    /// that the deadline passed first. A server that still loads its data replies with an error, which does not count.
+    fn becomes_ready_by(&self, deadline: Instant, mut server_end: PipeReader) -> bool {
+        let is_watched = ioctl_fionbio(&server_end, true).is_ok();
         while !self.is_ready() {
-            if Instant::now() >= deadline {
+            let has_ended = is_watched && matches!(server_end.read(&mut [0]), Ok(0));
+            if has_ended || Instant::now() >= deadline {
                 return false;
             }
             std::thread::sleep(Duration::from_millis(2));

@@ -51,8 +51,8 @@ use self::tls::TlsClient;
 use self::trace::CallTracer;
 use super::script::Script;
 use crate::address::{Address, ServerTarget};
-use crate::clock::Clock;
 use crate::clock::moment::Moment;
+use crate::clock::{Clock, SteadyInstant};
 use crate::error::{Error, Kind};
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::name::Name;
@@ -521,9 +521,10 @@ impl Core {
     }
 
     /// Sends the pending calls and stores their replies. If the server does not have the script yet, it applied none of
-    /// the calls that it refused for that. They are sent again, the first one with the text of the script.
+    /// the calls that it refused for that. They are sent again, the first one with the text of the script. If the
+    /// server's time was read long ago, it is read again along with the calls.
     fn send_pending(
-        &self,
+        &mut self,
         now: &str,
         calls: &[Call],
         round: &mut RoundTrip,
@@ -537,11 +538,23 @@ impl Core {
             for at in pending.iter() {
                 replies[*at] = None;
             }
-            let packed = self.pack_calls(now, pending.iter().map(|at| &calls[*at]), with_script);
-            let exchanged = match &self.connection {
+            let mut packed =
+                self.pack_calls(now, pending.iter().map(|at| &calls[*at]), with_script);
+            if self.clock.is_server_time_old() {
+                packed.add_command(&["TIME"]);
+            }
+            let asked_at = SteadyInstant::now();
+            let mut exchanged = match &self.connection {
                 Some(connection) => connection.exchange(packed, deadline),
                 None => return Some(Fault::Closed),
             };
+            if exchanged.replies.len() > pending.len()
+                && let Some(time) = exchanged.replies.pop()
+                && let Ok(time) = reply::read_reply("TIME", time)
+            {
+                let time = reply::moment_of_time_reply(time);
+                self.clock.set_server_time(time, asked_at);
+            }
             let received = exchanged.replies.len().min(pending.len());
             let mut without_script = Vec::new();
             for (at, reply) in pending.drain(..received).zip(exchanged.replies) {

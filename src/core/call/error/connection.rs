@@ -103,6 +103,12 @@ fn timed_out(target: &ServerTarget, timeout: Duration) -> Error {
         .hint("the server may be frozen or a firewall may drop packets")
 }
 
+/// The error for a server that does not reply in time, although it has replied before.
+pub(crate) fn connected_server_timed_out(target: &ServerTarget, timeout: Duration) -> Error {
+    Error::new(Kind::Timeout, no_reply_sentence(target, timeout))
+        .hint("the server may be frozen, or this takes longer: `--timeout` gives it more time")
+}
+
 fn no_reply_sentence(target: &ServerTarget, timeout: Duration) -> String {
     let within = humantime::format_duration(timeout);
     format!("no reply from `{target}` within {within}")
@@ -126,9 +132,7 @@ pub(crate) fn call_lost(
     }
     if spec.has_read_retry_class() {
         return match fault {
-            Fault::TimedOut => timed_out(target, timeout).hint(
-                "the server may be frozen, or this takes longer: `--timeout` gives it more time",
-            ),
+            Fault::TimedOut => connected_server_timed_out(target, timeout),
             Fault::MalformedReply | Fault::TooLong | Fault::TooMuch | Fault::OutOfMemory => {
                 not_connected(fault, target, timeout)
             }

@@ -11,7 +11,8 @@ mod tls;
 mod topology;
 
 pub(crate) use self::connection::{
-    blocks_writes, call_lost, may_answer_later, may_connect_soon, not_connected,
+    blocks_writes, call_lost, connected_server_timed_out, may_answer_later, may_connect_soon,
+    not_connected,
 };
 pub(crate) use self::refused::{call_refused, login_refused, refusal_with_code, server_disk_full};
 pub(crate) use self::server_error::ServerError;
