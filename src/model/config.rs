@@ -94,7 +94,7 @@ pub(crate) const GENERAL_OPTIONS: [OptionSpec; 14] = [
         default: "60",
         kind: OptionValueType::Seconds,
         meaning: "seconds a lock lasts between heartbeats",
-        zero: None,
+        zero: Some("a lock expires immediately"),
         used: true,
     },
     OptionSpec {
@@ -186,7 +186,7 @@ pub(crate) const QUEUE_OPTIONS: [OptionSpec; 3] = [
         default: "–",
         kind: OptionValueType::Seconds,
         meaning: "seconds a lock lasts between heartbeats in queue",
-        zero: None,
+        zero: Some("a lock expires immediately"),
         used: true,
     },
     OptionSpec {
@@ -318,6 +318,8 @@ impl ConfigOption {
             (Some(0.0), Some(zero)) => format!("{zero}; {meaning}"),
             (Some(number), zero) => {
                 let long = spec.kind == OptionValueType::Seconds && number >= 60.0;
+                // `config set` refuses a heartbeat of 0.
+                let zero = zero.filter(|_| spec.key != "heartbeat");
                 let notes = [long.then(|| text::format_duration(number)), zero];
                 let notes: Vec<String> = notes.into_iter().flatten().collect();
                 if notes.is_empty() {

@@ -635,9 +635,9 @@ fn a_held_lock_does_not_hide_that_all_workers_are_silent() {
     assert_eq!(codes(&redis, 1100.0, "b"), [""; 0]);
     assert_eq!(codes(&redis, 1125.0, "b"), ["no_consumer delaying"]);
     on_terminal(&redis, 1302.0, "explain b").shows(expect![[r#"
-            K in q is waiting and can run
+            K in q is waiting; a pop would get it now
 
-              · no worker has taken the next job yet  it has waited 5m 1s, 1 job runs  qless workers
+              · no worker has taken the next job yet  it has waited for 5m 1s, 1 job runs  qless workers
               ✓ newest held lock was granted          5m ago
         "#]]);
     redis.at(1300).run("pop other --worker alive").exits(4);

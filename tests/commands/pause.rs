@@ -170,7 +170,7 @@ fn the_end_of_a_pause_names_the_runs_that_its_recurring_jobs_owe() {
         760 $ qless unpause mail images
         --- stderr
         note: 12 runs owed by recurring jobs: the next pops put them
-        760 $ qless pop mail --count 100 -o jid | wc -l
-        12
     "#]]);
+    let popped = redis.ok(760, "pop mail --count 100 -o jid");
+    assert_eq!(popped.lines().count(), 12);
 }

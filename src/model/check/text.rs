@@ -412,7 +412,7 @@ mod tests {
     #[test]
     fn examples_have_the_form_of_their_finding() {
         let shown = |id: &str, list: &[(&str, &str)]| examples_line(&found(id, list), true);
-        let (one, other) = ("3f2a4c5d6e7f", "81c04c5d6e7f");
+        let (one, other) = ("3f2a4c5d6e7f8091", "81c04c5d6e7f8091");
         assert_eq!(
             shown(
                 "ghost-waiting",
