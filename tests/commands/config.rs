@@ -30,12 +30,12 @@ fn options_are_listed_with_default_and_meaning() {
         backoff-factor	3	3	factor of the delay after each further lost lock
         backoff-initial-delay	0	0	0: it runs again immediately; seconds a job waits after a lost lock, times the factor
         grace-period	10	10	seconds a worker may still finish a job after its lock expires (0: none)
-        heartbeat	90	60	seconds a lock lasts between heartbeats (1m 30s; 0: a lock expires immediately)
+        heartbeat	90	60	seconds a lock lasts between heartbeats (1m 30s)
         images-max-concurrency	3	–	maximum number of jobs running at the same time in queue images (0: no limit)
         jobs-failed-history	–	–	seconds failed jobs without dependents are kept; not set: for ever, with the script for qless-php 7 days
         jobs-history	604800	604800	seconds completed jobs are kept (7d; 0: deleted immediately)
         jobs-history-count	50000	50000	maximum number of completed jobs kept (0: none)
-        mail-heartbeat	300	–	seconds a lock lasts between heartbeats in queue mail (5m; 0: a lock expires immediately)
+        mail-heartbeat	300	–	seconds a lock lasts between heartbeats in queue mail (5m)
         max-job-history	100	100	maximum number of history entries kept per job (0: no limit)
         max-pop-scan	1000	1000	maximum number of jobs that a pop looks at to find some that their throttles let run
         max-worker-age	86400	86400	seconds after which a silent worker is forgotten (1d; 0: immediately)
@@ -494,7 +494,7 @@ fn the_meaning_of_a_value_is_listed() {
         backoff-factor	3	factor of the delay after each further lost lock
         backoff-initial-delay	0	0: it runs again immediately; seconds a job waits after a lost lock, times the factor
         grace-period	10	seconds a worker may still finish a job after its lock expires (0: none)
-        heartbeat	45	seconds a lock lasts between heartbeats (0: a lock expires immediately)
+        heartbeat	45	seconds a lock lasts between heartbeats
         images-max-concurrency	0	0: no limit; maximum number of jobs running at the same time in queue images
         jobs-failed-history	–	seconds failed jobs without dependents are kept; not set: for ever, with the script for qless-php 7 days
         jobs-history	604800	seconds completed jobs are kept (7d; 0: deleted immediately)

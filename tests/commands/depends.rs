@@ -301,8 +301,8 @@ fn a_dry_run_refuses_what_the_run_refuses() {
         --- stderr
         error: cannot change the dependencies of `d`: `nope` does not exist
         --- exit 4
-        10 $ qless depends d --on b c --dry-run -o json | jq -c '[.dry_run, [.dependencies[].jid]]'
-        [true,["a"]]
+        10 $ qless depends d --on b c --dry-run -o json | jq -c '[.dry_run, .dependencies[0].jid]'
+        [true,"a"]
         --- stderr
         note: `c` is complete already, not a dependency
         would change the dependencies of the job; now they are:
