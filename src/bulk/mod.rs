@@ -98,6 +98,7 @@ impl BulkPlan {
         let mut progress = session.ui.start_progress_bar(self.jobs.len() as u64);
         let mut remaining = total;
         let mut stopped_by = None;
+        let mut now = session.now();
         let mut restarts = if is_one_jid || self.jobs.is_empty() {
             None
         } else {
@@ -118,7 +119,8 @@ impl BulkPlan {
             }
             remaining -= slice.len();
             let core = session.core()?;
-            let now = core.now();
+            // The server's clock may be set back, but later jobs must not get earlier times.
+            now = now.max(core.now());
             let mut outcomes = Vec::with_capacity(slice.len());
             stopped_by = change(core, now, &self.note, slice, &mut outcomes).err();
             if let Some(error) = &stopped_by {

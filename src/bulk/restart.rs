@@ -116,7 +116,12 @@ impl RestartWatch {
                 .and_then(|()| core.current_loss_free_epoch());
             match present {
                 Ok(present) => self.record_loss_if_suspected(core, present, acknowledged),
-                Err(away) => return Ok(Some(away.hint(rerun_hint))),
+                Err(away) => {
+                    if let Some(loss) = &self.loss {
+                        ui.warn(&loss.message());
+                    }
+                    return Ok(Some(away.hint(rerun_hint)));
+                }
             }
         }
         let Some(loss) = self.loss else {

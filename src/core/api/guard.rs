@@ -483,16 +483,15 @@ impl Core {
             Some(_) => calls::GUARD_DEPENDS.with_retry_class(class),
             None => calls::GUARD_DEPENDS.as_dry_run(),
         };
-        let note = note.unwrap_or(b"dry");
         let call = Call::new(spec)
             .arg(&job.jid)
             .arg(&job.mark)
-            .arg(note)
+            .arg(note.unwrap_or(b"dry"))
             .args(dependencies);
         let reply = self.call_for_reply(now, call)?;
         let repeated = reply.repeated;
         let mut outcome = reply.read()?;
-        if repeated {
+        if let Some(note) = note.filter(|_| repeated) {
             let repeated = vec![(&job.jid, &mut outcome)];
             self.reconcile_repeated_calls(now, note, repeated, |_| Vec::new());
         }

@@ -31,6 +31,9 @@ pub(super) struct Route {
     pub sentinel: Option<Node>,
     /// When a Sentinel was asked last.
     pub sentinel_asked_at: Option<Instant>,
+    /// The number of the failover that made the connected server the master. A Sentinel that names a smaller one is cut
+    /// off from the others. 0 if it is unknown.
+    pub master_epoch: u64,
     /// The node of the open connection, or of the last one.
     pub node: Option<Node>,
     /// A counter that grows whenever the keys move, or begin to move, to another node.

@@ -57,7 +57,7 @@ impl Core {
         for node in &nodes {
             let end = deadline.min(Instant::now() + PATIENCE);
             let master = match self.ask_sentinel(sentinels, node, end) {
-                Ok(SentinelReply::Master(master)) => master.node,
+                Ok(SentinelReply::Master(master)) => master,
                 Ok(SentinelReply::Unknown(names)) => {
                     known.get_or_insert_default().extend(names);
                     continue;
@@ -67,17 +67,18 @@ impl Core {
                     continue;
                 }
             };
-            match self.connect_and_log_in_at(&master, attempt_deadline(deadline, 1)) {
+            match self.connect_and_log_in_at(&master.node, attempt_deadline(deadline, 1)) {
                 Ok((connection, server)) if !server.is_replica => {
+                    self.route.master_epoch = master.config_epoch;
                     self.route.sentinel = Some(node.clone());
                     self.route.sentinel_asked_at = Some(Instant::now());
                     return Ok(ReachedServer {
                         connection,
                         server,
-                        node: Some(master),
+                        node: Some(master.node),
                     });
                 }
-                Ok(_) => last = Some(error::not_a_master(&self.target, &master)),
+                Ok(_) => last = Some(error::not_a_master(&self.target, &master.node)),
                 // The master refuses this client, and will not accept it later. Asking another Sentinel does not help.
                 Err(error) if is_lasting_refusal(&error) => return Err(error),
                 Err(error) => last = Some(error::master_lost(&self.target, error)),
@@ -108,13 +109,15 @@ impl Core {
         };
         let end = deadline.min(Instant::now() + PATIENCE);
         match self.ask_sentinel(sentinels, node, end) {
-            Ok(SentinelReply::Master(master)) => {
+            Ok(SentinelReply::Master(master))
+                if master.config_epoch == 0 || master.config_epoch >= self.route.master_epoch =>
+            {
                 if self.route.node.as_ref() != Some(&master.node) {
                     self.connection = None;
                 }
             }
             // Ask the next Sentinel in a second, so that one that is frozen delays one call only.
-            Ok(SentinelReply::Unknown(_)) | Err(_) => self.route.sentinel = nodes.next().cloned(),
+            Ok(_) | Err(_) => self.route.sentinel = nodes.next().cloned(),
         }
         self.route.sentinel_asked_at = Some(Instant::now());
     }
