@@ -202,8 +202,8 @@ impl WatchSignals {
         terminated.then_some(Exit::Terminated)
     }
 
-    /// Waits for the next tick. `size` is that of the terminal for which the last frame was made. It is compared rather
-    /// than announced by SIGWINCH, which a parent may have blocked.
+    /// Waits for the next tick. `size` is the terminal's size when the last frame was made. Comparing sizes works even if a
+    /// parent has blocked SIGWINCH.
     fn wait(&self, until: Instant, size: Option<(u16, u16)>) -> WakeReason {
         loop {
             if let Some(exit) = self.requested_exit() {

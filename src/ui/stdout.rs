@@ -32,7 +32,7 @@ enum Destination {
     },
     /// Output is buffered until a flush sends it to the thread.
     OutputThread(OutputThread, Vec<u8>),
-    /// All output is sent to the command as a whole, which joins it with that of the other members.
+    /// The output of a member, sent to the command that joins the outputs of all members.
     Members(MemberSender),
 }
 

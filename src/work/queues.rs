@@ -410,7 +410,7 @@ impl QueueRotation {
         self.places.is_empty()
     }
 
-    /// Whether there are so many queues that the worker pops only from queues of which the server reported jobs.
+    /// Whether the worker pops only from queues in which the server reported jobs, because there are too many queues.
     pub fn is_limited_to_ready_queues(&self) -> bool {
         self.ready.is_some()
     }

@@ -1,6 +1,6 @@
 //! The commands of the core: one spec for each, by its name on the wire. The methods of `core::api` name these constants.
-//! [`spec_of_raw_call`] finds them for raw calls, whose name and arguments come from the user: those of `qless api`, and
-//! of the commands that print the core's reply unchanged.
+//! [`spec_of_raw_call`] finds the spec of a raw call, whose name and arguments come from the user: `qless api` makes raw
+//! calls, and so do the commands that print the core's reply unchanged.
 //!
 //! A spec is what must be known about a call besides its name and arguments: whether it may be repeated if its reply is
 //! lost, and how errors name it.

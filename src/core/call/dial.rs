@@ -1,5 +1,5 @@
-//! Opens a connection: connects, logs in, and waits for a server that is not ready yet. The waits between its attempts,
-//! and between those of a call, grow.
+//! Opens a connection: connects, logs in, and waits for a server that is not ready yet. The waits between attempts
+//! to connect grow, and so do the waits between the attempts of a call.
 
 use std::hash::{BuildHasher, RandomState};
 use std::thread::sleep;

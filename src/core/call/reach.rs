@@ -1,5 +1,5 @@
-//! A trial connection to a server, which measures each step: resolving the name, connecting, the TLS handshake. And a test
-//! of all servers that an address names, of which calls need only one: cluster nodes or Sentinels.
+//! A trial connection to a server, which measures each step: resolving the name, connecting, the TLS handshake. Also a
+//! test of all cluster nodes or Sentinels of an address; a call needs only one of them.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
