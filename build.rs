@@ -71,7 +71,7 @@ fn main() {
         let (lines, files) = (part.lines, &part.files);
         _ = writeln!(
             table,
-            "const {constant}: ScriptPart = ScriptPart {{ text: {text}, lines: {lines}, files: &{files:?} }};"
+            "const {constant}: JoinedLuaFiles = JoinedLuaFiles {{ text: {text}, lines: {lines}, files: &{files:?} }};"
         );
         if ["head", "need", "dispatch"].contains(name) {
             core.update(part.text.as_bytes());

@@ -194,7 +194,7 @@ impl CommandLine {
     }
 
     /// The quoted line without the name of the program.
-    pub(crate) fn shell_line_without_program(&self) -> String {
+    pub(crate) fn subcommand_line_without_destination(&self) -> String {
         let line = self.shell_line_without_destination();
         line.strip_prefix("qless ").unwrap_or(&line).to_owned()
     }

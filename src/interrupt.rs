@@ -30,7 +30,7 @@ pub(crate) struct SignalDebouncer {
 
 impl SignalDebouncer {
     /// Notes a signal. Returns whether it is a new request to end, not a repetition within `REPEAT_WINDOW`.
-    pub(crate) fn is_new_stop_request(&mut self, now: Instant) -> bool {
+    pub(crate) fn count_signal_unless_repeated(&mut self, now: Instant) -> bool {
         let counts = self.counted_at.is_none_or(|at| now - at >= REPEAT_WINDOW);
         if counts {
             self.counted_at = Some(now);
@@ -90,7 +90,7 @@ impl InterruptFlags {
             let mut requests = SignalDebouncer::default();
             let mut counted = 0;
             while counted < 2 && received.read_exact(&mut [0]).is_ok() {
-                counted += u32::from(requests.is_new_stop_request(Instant::now()));
+                counted += u32::from(requests.count_signal_unless_repeated(Instant::now()));
             }
             if let Some(kind) = interrupt.error_kind_of_received_signal() {
                 low_level::exit(kind.exit().code().into());

@@ -58,7 +58,7 @@ pub mod internals {
     pub use crate::clock::Clock;
     pub use crate::clock::moment::Moment;
     pub use crate::core::api::finish_and_pop::{FinishAndPopReply, read_popped_jobs};
-    pub use crate::core::call::rights::{AclSyntax, acl_lines};
+    pub use crate::core::call::rights::{AclOutputForm, acl_lines};
     pub use crate::core::call::trace::CallTracer;
     pub use crate::core::call::{ConnectionSettings, Core};
     pub use crate::core::script::Script;

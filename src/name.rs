@@ -38,7 +38,7 @@ pub(crate) fn lossless_text(bytes: &[u8]) -> Cow<'_, str> {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         push_escaping_reserved_chars(&mut text, chunk.valid());
-        push_invalid_bytes(&mut text, chunk.invalid());
+        push_bytes_as_lossless_chars(&mut text, chunk.invalid());
     }
     Cow::Owned(text)
 }
@@ -52,13 +52,13 @@ fn push_escaping_reserved_chars(text: &mut String, utf8: &str) {
         .find(|(_, c)| byte_of_lossless_char(*c).is_some())
     {
         text.push_str(&rest[..at]);
-        push_invalid_bytes(text, c.encode_utf8(&mut [0; 4]).as_bytes());
+        push_bytes_as_lossless_chars(text, c.encode_utf8(&mut [0; 4]).as_bytes());
         rest = &rest[at + c.len_utf8()..];
     }
     text.push_str(rest);
 }
 
-fn push_invalid_bytes(text: &mut String, bytes: &[u8]) {
+fn push_bytes_as_lossless_chars(text: &mut String, bytes: &[u8]) {
     for &byte in bytes {
         text.extend(char::from_u32(INVALID_BYTES + u32::from(byte)));
     }

@@ -31,11 +31,11 @@ pub(crate) fn run_repeatedly(
 ) -> Result<Exit, Error> {
     let frames = session.ui.begin_watch_frames_or_documents()?;
     let signals = WatchSignals::listen_for_signals();
-    let started = signals.spawn_quit_key_and_exit_watcher();
+    let started = signals.spawn_quit_key_and_forced_exit();
     let ended =
         started.and_then(|()| repeat_until_stopped(every, frames, &signals, session, run_once));
     signals.ended.store(true, Ordering::Relaxed);
-    session.ui.end_watch_output();
+    session.ui.stop_collecting_frames();
     ended
 }
 
@@ -51,7 +51,7 @@ fn repeat_until_stopped(
     let mut lost_before = false;
     for tick in 0u64.. {
         let begun = Instant::now();
-        let size = screen::terminal_size();
+        let size = screen::terminal_rows_and_columns();
         session.ui.reread_terminal_width();
         let outcome = run_once(session).and_then(|_| session.ui.flush_stdout_and_wait_for_pager());
         if let Some(exit) = signals.requested_exit() {
@@ -112,7 +112,7 @@ fn line_above_frame(every: Duration, lost: Option<Error>, session: &mut Session)
             let address = match session.core_if_open() {
                 Some(core) => core.address(),
                 None => session
-                    .shown_database_label()
+                    .context_label_of_database()
                     .unwrap_or_default()
                     .to_owned(),
             };
@@ -169,7 +169,7 @@ impl WatchSignals {
 
     /// Starts a thread that reads the keyboard: q and Esc act as Ctrl-C. The thread ends the process if the loop does
     /// not end in time, since the loop may be waiting for a server.
-    fn spawn_quit_key_and_exit_watcher(&self) -> Result<(), Error> {
+    fn spawn_quit_key_and_forced_exit(&self) -> Result<(), Error> {
         let signals = self.clone();
         threads::spawn(move || {
             let mut quit = QuitKeyReader::default();
@@ -212,7 +212,7 @@ impl WatchSignals {
             if self.suspended.swap(false, Ordering::Relaxed) {
                 return WakeReason::Suspend;
             }
-            if screen::terminal_size() != size || Instant::now() >= until {
+            if screen::terminal_rows_and_columns() != size || Instant::now() >= until {
                 return WakeReason::Tick;
             }
             thread::sleep(SIGNAL_CHECK_INTERVAL);

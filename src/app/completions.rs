@@ -1,7 +1,7 @@
 //! `qless completions`
 
 use super::completion::shell::Shell;
-use crate::commands::{AppliedConfig, HelpGroup, Spec};
+use crate::commands::{ConfigToApply, HelpGroup, Spec};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
@@ -30,7 +30,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(HelpGroup::Operate, run).applied_config(AppliedConfig::Nothing);
+    Spec::reads(HelpGroup::Operate, run).config_to_apply(ConfigToApply::Nothing);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;

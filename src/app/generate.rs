@@ -261,7 +261,7 @@ fn findings_man_sections() -> String {
     let introduction = findings::INTRODUCTION.replace('\n', " ");
     let mut page = format!(".SH FINDINGS\n{}\n", escape_roff(introduction.trim_end()));
     for severity in Severity::VARIANTS.iter().rev() {
-        let says = capitalize(severity.meaning());
+        let says = capitalize(severity.severity_meaning());
         page.push_str(&format!(".TP\n\\fB{}\\fR\n{says}.\n", severity.into_str()));
     }
     for finding in findings::manual_entries() {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::generate::GeneratedFile;
 use super::{generate, parse};
 use crate::args::value;
-use crate::commands::{AppliedConfig, HelpGroup, Spec};
+use crate::commands::{ConfigToApply, HelpGroup, Spec};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::fs;
@@ -36,7 +36,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(HelpGroup::Operate, run).applied_config(AppliedConfig::Nothing);
+    Spec::reads(HelpGroup::Operate, run).config_to_apply(ConfigToApply::Nothing);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;

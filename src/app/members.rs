@@ -66,7 +66,7 @@ pub(super) fn run(
             Err(group.single_member_error("`--limit` counts the jobs of one"))
         }
         MemberDispatch::Each
-        | MemberDispatch::EachInFull
+        | MemberDispatch::EachMustHaveNames
         | MemberDispatch::Jobs([])
         | MemberDispatch::JobsInOrder([])
         | MemberDispatch::Wait { jids: [], .. } => {
@@ -229,7 +229,7 @@ impl<'g> CommandOnMembers<'g> {
                 }
             }
             drop(to);
-            let mut collected = MemberMessageCollector {
+            let mut collected = MemberRunCoordinator {
                 group: self,
                 answers,
                 questions: Vec::new(),
@@ -478,7 +478,7 @@ impl<'g> CommandOnMembers<'g> {
             _ if error.kind() != Kind::NotFound || self.names_several_groups => true,
             MemberDispatch::Jobs(jids) | MemberDispatch::JobsInOrder(jids) => !jids.is_empty(),
             MemberDispatch::AllJobs(_) | MemberDispatch::NewJobs(_) => true,
-            MemberDispatch::EachInFull => true,
+            MemberDispatch::EachMustHaveNames => true,
             _ => false,
         }
     }
@@ -561,7 +561,7 @@ impl<'g> CommandOnMembers<'g> {
             // partial failure.
             let is_whole = match self.command.context_member_dispatch() {
                 _ if is_unknown && some_away => false,
-                MemberDispatch::EachInFull => !has_ended_well,
+                MemberDispatch::EachMustHaveNames => !has_ended_well,
                 _ if self.names_several_groups => !has_ended_well,
                 _ => !has_ended_well || is_unknown,
             };
@@ -620,7 +620,7 @@ fn is_unreachable(error: &Error) -> bool {
 }
 
 /// Receives what the members send.
-struct MemberMessageCollector<'c> {
+struct MemberRunCoordinator<'c> {
     group: &'c CommandOnMembers<'c>,
     /// The channel back to each member that runs.
     answers: Vec<Option<Sender<bool>>>,
@@ -640,7 +640,7 @@ struct MemberMessageCollector<'c> {
     ready: Vec<usize>,
 }
 
-impl MemberMessageCollector<'_> {
+impl MemberRunCoordinator<'_> {
     fn member_name(&self, index: usize) -> &str {
         &self.group.members.list[index].name
     }

@@ -43,12 +43,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     command_line::set_destination_flags_of_process(std::mem::take(
         &mut cli.globals.given.destination,
     ));
-    let settings = match cli.command.applied_config() {
-        AppliedConfig::Nothing => Ok(None),
-        AppliedConfig::Defaults => {
+    let settings = match cli.command.config_to_apply() {
+        ConfigToApply::Nothing => Ok(None),
+        ConfigToApply::Defaults => {
             settings::read_config_and_fill(&mut cli.globals, false).map(Some)
         }
-        AppliedConfig::Whole => settings::read_config_and_fill(&mut cli.globals, true).map(Some),
+        ConfigToApply::Whole => settings::read_config_and_fill(&mut cli.globals, true).map(Some),
     };
     let mut ui = Ui::new(&cli.globals);
     let settings = match settings {
@@ -72,12 +72,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Some(lost) => result.and(Err(lost)),
         None => result,
     };
-    session.ui.print_lost_output();
+    session.ui.print_lost_output_to_stderr();
     match result {
         Ok(Exit::Ok) => unlisted,
         Ok(exit) => exit,
         Err(error) => {
-            let error = nothing::with_not_found_hint(error, &mut session);
+            let error = nothing::with_mistaken_jid_or_prefix_hint(error, &mut session);
             report_error(&error, &args, &mut session.ui)
         }
     }
@@ -201,7 +201,7 @@ macro_rules! subcommands {
 
         impl Command {
             /// How much of the config file applies: nothing, its defaults, or all of it.
-            pub(super) fn applied_config(&self) -> AppliedConfig {
+            pub(super) fn config_to_apply(&self) -> ConfigToApply {
                 match self {
                     $(Command::$name(_) => $module::SPEC.config,)*
                 }
@@ -257,7 +257,7 @@ macro_rules! subcommands {
         }
 
         /// All subcommands, in the order in which `subcommands!` names them.
-        pub(super) fn listed_commands() -> impl Iterator<Item = ListedCommand> {
+        pub(super) fn all_subcommands() -> impl Iterator<Item = ListedCommand> {
             let commands = [$((stringify!($name), $module::SPEC.group, $module::SPEC.always_writes),)*];
             commands.into_iter().map(|(name, group, always_writes)| ListedCommand {
                 name: name.to_lowercase(),

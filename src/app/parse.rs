@@ -9,8 +9,8 @@ use clap::{Arg, ArgMatches, Args, FromArgMatches, Subcommand};
 
 use super::completion::cursor;
 use super::help;
-use super::{Command, canonical_command_name, commands_named, listed_commands, suggestion, usage};
-use crate::args::globals::{CommandLineText, Globals};
+use super::{Command, all_subcommands, canonical_command_name, commands_named, suggestion, usage};
+use crate::args::globals::{CanonicalAndTypedCommand, Globals};
 use crate::args::{plain, shared};
 use crate::command_line::CommandLine;
 use crate::error::Error;
@@ -19,10 +19,10 @@ use crate::session;
 
 /// A parsed command line.
 #[derive(Debug)]
-pub(crate) struct Cli {
+pub(crate) struct ParsedCommandLine {
     pub globals: Globals,
     pub command: Command,
-    pub command_text: CommandLineText,
+    pub command_text: CanonicalAndTypedCommand,
 }
 
 /// Why no command runs.
@@ -36,7 +36,7 @@ pub(crate) enum NotRun {
 }
 
 /// Parses the command line and fills in flags from the environment.
-pub(crate) fn parse(args: &[OsString]) -> Result<Cli, NotRun> {
+pub(crate) fn parse(args: &[OsString]) -> Result<ParsedCommandLine, NotRun> {
     parse_without_correction_hint(args).map_err(|stop| match stop {
         NotRun::Invalid(error) => NotRun::Invalid(session::with_corrected_command_hint(
             error,
@@ -46,9 +46,9 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Cli, NotRun> {
     })
 }
 
-fn parse_without_correction_hint(args: &[OsString]) -> Result<Cli, NotRun> {
+fn parse_without_correction_hint(args: &[OsString]) -> Result<ParsedCommandLine, NotRun> {
     let mut tree = unbuilt_tree_of_named_commands(args);
-    let args = &*move_help_behind_command(&mut tree, args);
+    let args = &*move_help_flag_behind_command(&mut tree, args);
     let marked = mark_words_after_dashes(&mut tree, args);
     let matches = tree.try_get_matches_from_mut(&*marked).map_err(|error| {
         let known = unknown_command_error(&error, args);
@@ -61,10 +61,10 @@ fn parse_without_correction_hint(args: &[OsString]) -> Result<Cli, NotRun> {
     globals
         .record_given_and_fill_from_env()
         .map_err(NotRun::Invalid)?;
-    Ok(Cli {
+    Ok(ParsedCommandLine {
         globals,
         command: Command::from_arg_matches(&matches).map_err(classify_error)?,
-        command_text: CommandLineText {
+        command_text: CanonicalAndTypedCommand {
             name: matches.subcommand_name().unwrap_or_default().to_string(),
             canonical_command: canonical_command(&tree, &matches),
             line_unless_secret: line_unless_secret(args),
@@ -73,7 +73,7 @@ fn parse_without_correction_hint(args: &[OsString]) -> Result<Cli, NotRun> {
 }
 
 /// Moves a leading `--help` behind the command: `qless --help retry` means `qless retry --help`.
-fn move_help_behind_command<'a>(
+fn move_help_flag_behind_command<'a>(
     tree: &mut clap::Command,
     args: &'a [OsString],
 ) -> Cow<'a, [OsString]> {
@@ -236,16 +236,19 @@ fn unknown_command_error(error: &clap::Error, args: &[OsString]) -> Option<Error
         return None;
     };
     let mut before = args.iter().skip(1).take_while(|arg| *arg != word.as_str());
-    let is_command = |arg: &OsString| listed_commands().any(|command| *arg == *command.name);
+    let is_command = |arg: &OsString| all_subcommands().any(|command| *arg == *command.name);
     if before.any(is_command) {
         let tree = built_tree_of_named_commands(args);
         let names = cursor::named_command(&tree, args).get_subcommands();
         let meant = suggestion::synonymous_name(word, names.map(clap::Command::get_name))?;
-        Some(usage::unknown_command_error(word).hint(format!("did you mean `{meant}`?")))
+        Some(
+            usage::unknown_command_error_without_hint(word)
+                .hint(format!("did you mean `{meant}`?")),
+        )
     } else {
-        let hint = suggestion::suggest_command(word, &[]);
+        let hint = suggestion::hint_suggesting_command(word, &[]);
         let hint = hint.unwrap_or_else(|| "`qless --help` lists the commands".to_owned());
-        Some(usage::unknown_command_error(word).hint(hint))
+        Some(usage::unknown_command_error_without_hint(word).hint(hint))
     }
 }
 
@@ -263,7 +266,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::args::input_arg::{FileArg, InputArg};
+    use crate::args::input_arg::{FileOrStreamArg, InputArg};
     use crate::model::pattern::NamePattern;
 
     /// Collects the positional arguments of all commands.
@@ -305,9 +308,9 @@ mod tests {
                 Some(InputArg::Value(value)) => Some(value),
                 other => panic!("{other:?}"),
             }
-        } else if is(TypeId::of::<FileArg>()) {
+        } else if is(TypeId::of::<FileOrStreamArg>()) {
             match found.remove_one("it") {
-                Some(FileArg::Path(path)) => Some(PathBuf::into_os_string(path)),
+                Some(FileOrStreamArg::Path(path)) => Some(PathBuf::into_os_string(path)),
                 other => panic!("{other:?}"),
             }
         } else {

@@ -1,6 +1,6 @@
 //! The command to suggest in place of one that does not exist.
 
-use super::{ListedCommand, listed_commands};
+use super::{ListedCommand, all_subcommands};
 use crate::commands::HelpGroup;
 use crate::text;
 
@@ -24,8 +24,8 @@ const WORDS: [(&[&str], &[&str]); 14] = [
 ];
 
 /// The hint for a word that is neither a command nor one of `topics`.
-pub(super) fn suggest_command(given: &str, topics: &[&str]) -> Option<String> {
-    let mut all: Vec<_> = listed_commands().collect();
+pub(super) fn hint_suggesting_command(given: &str, topics: &[&str]) -> Option<String> {
+    let mut all: Vec<_> = all_subcommands().collect();
     let topics = topics.iter().map(|topic| ListedCommand {
         name: (*topic).to_owned(),
         group: HelpGroup::Operate,
@@ -86,18 +86,18 @@ mod tests {
     use super::*;
 
     fn hint(given: &str) -> String {
-        super::suggest_command(given, &[]).unwrap_or_default()
+        super::hint_suggesting_command(given, &[]).unwrap_or_default()
     }
 
     #[test]
     fn a_word_of_another_tool_is_no_typo() {
-        let names: Vec<String> = listed_commands().map(|command| command.name).collect();
+        let names: Vec<String> = all_subcommands().map(|command| command.name).collect();
         for (words, means) in WORDS {
             for word in words {
                 assert!(!names.contains(&(*word).to_owned()), "{word} is a command");
                 let exists = means.iter().any(|name| names.contains(&(*name).to_owned()));
                 assert_eq!(
-                    super::suggest_command(word, &[]).is_some(),
+                    super::hint_suggesting_command(word, &[]).is_some(),
                     exists,
                     "{word}"
                 );

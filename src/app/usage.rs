@@ -6,7 +6,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::completion::cursor;
 use super::parse;
-use crate::args::format::{Format, OutputFlag};
+use crate::args::format::{Format, OutputFormatArg};
 use crate::args::invalid::Invalid;
 use crate::args::{plain, value};
 use crate::command_line;
@@ -27,7 +27,7 @@ pub(crate) fn usage_error(error: &clap::Error) -> Error {
     let sentence = match error.kind() {
         ErrorKind::InvalidSubcommand => {
             return with_hint(
-                unknown_command_error(&text(ContextKind::InvalidSubcommand)),
+                unknown_command_error_without_hint(&text(ContextKind::InvalidSubcommand)),
                 error,
             );
         }
@@ -74,7 +74,7 @@ pub(crate) fn usage_error(error: &clap::Error) -> Error {
 }
 
 /// The usage error about a command that does not exist.
-pub(super) fn unknown_command_error(name: &str) -> Error {
+pub(super) fn unknown_command_error_without_hint(name: &str) -> Error {
     Error::usage(format!("unknown command `{name}`"))
 }
 
@@ -154,14 +154,14 @@ pub(crate) fn requested_output_format(args: &[OsString]) -> Format {
                 .strip_prefix("--output=")
                 .or_else(|| word.strip_prefix("-o")),
         };
-        if let Some(output) = value.and_then(OutputFlag::from_word) {
+        if let Some(output) = value.and_then(OutputFormatArg::from_word) {
             return output.format();
         }
     }
     crate::env::nonempty_utf8_var("QLESS_OUTPUT")
         .ok()
         .flatten()
-        .and_then(|word| OutputFlag::from_word(&word))
+        .and_then(|word| OutputFormatArg::from_word(&word))
         .unwrap_or_default()
         .format()
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::format::{OutputFlag, TimeFormat};
+use super::format::{OutputFormatArg, TimeFormat};
 use super::globals::{AddressOrigin, GivenFlags, Globals, TlsFiles};
 use super::invalid::Invalid;
 use super::value;
@@ -17,7 +17,7 @@ impl Globals {
     /// Fills in the flags that the command line does not give.
     pub(crate) fn record_given_and_fill_from_env(&mut self) -> Result<(), Error> {
         self.given = GivenFlags {
-            destination: self.server_flags_without_password(),
+            destination: self.given_server_flags_without_password(),
             output: self.output.is_some(),
             prefix: self.prefix.is_some(),
             read_only: self.read_only,
@@ -56,7 +56,7 @@ impl Globals {
         }
         if self.output.is_none() {
             self.output = parse_variable("QLESS_OUTPUT", |word| {
-                OutputFlag::from_word(word).ok_or(Invalid::expects(OutputFlag::WORDS))
+                OutputFormatArg::from_word(word).ok_or(Invalid::expects(OutputFormatArg::WORDS))
             })?;
         }
         if self.time_format.is_none() {
@@ -73,7 +73,7 @@ impl Globals {
 
 impl Globals {
     /// The given flags that name the server of the command. The password of the address is left out.
-    fn server_flags_without_password(&self) -> Vec<(&'static str, Name)> {
+    fn given_server_flags_without_password(&self) -> Vec<(&'static str, Name)> {
         let redis = self.redis.as_ref().and_then(|text| {
             let target = ServerTarget::parse(text).ok()?;
             Some(if target.has_password() {

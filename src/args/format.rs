@@ -5,7 +5,7 @@ use strum::IntoStaticStr;
 
 /// The values of `-o`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OutputFlag {
+pub(crate) enum OutputFormatArg {
     /// For people; its text may change between releases. In a pipe, tsv unless it is typed
     #[default]
     Table,
@@ -21,23 +21,23 @@ pub(crate) enum OutputFlag {
     Raw,
 }
 
-impl OutputFlag {
+impl OutputFormatArg {
     /// The values that `-o` expects, for errors.
     pub(crate) const WORDS: &'static str = "table, tsv, json, ndjson, jid or raw";
 
     /// The value that a word of `-o` or QLESS_OUTPUT names.
-    pub(crate) fn from_word(word: &str) -> Option<OutputFlag> {
-        OutputFlag::from_str(word, false).ok()
+    pub(crate) fn from_word(word: &str) -> Option<OutputFormatArg> {
+        OutputFormatArg::from_str(word, false).ok()
     }
 
     /// The format of stdout. `tsv` is a table in another layout, so its format is `Table`.
     pub(crate) const fn format(self) -> Format {
         match self {
-            OutputFlag::Table | OutputFlag::Tsv => Format::Table,
-            OutputFlag::Json => Format::Json,
-            OutputFlag::Ndjson => Format::Ndjson,
-            OutputFlag::Jid => Format::Jid,
-            OutputFlag::Raw => Format::Raw,
+            OutputFormatArg::Table | OutputFormatArg::Tsv => Format::Table,
+            OutputFormatArg::Json => Format::Json,
+            OutputFormatArg::Ndjson => Format::Ndjson,
+            OutputFormatArg::Jid => Format::Jid,
+            OutputFormatArg::Raw => Format::Raw,
         }
     }
 }

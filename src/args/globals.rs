@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::format::{DisplayWhen, OutputFlag, TimeFormat};
+use super::format::{DisplayWhen, OutputFormatArg, TimeFormat};
 use super::value;
 use crate::command_line::CommandLine;
 use crate::name::Name;
@@ -47,7 +47,7 @@ pub(crate) struct Globals {
     /// Format of stdout: table, tsv, json, ndjson, jid or raw [QLESS_OUTPUT; default table on a
     /// terminal, else tsv]
     #[arg(short, long, global = true, value_name = "FORMAT")]
-    pub output: Option<OutputFlag>,
+    pub output: Option<OutputFormatArg>,
     /// End each job id by a NUL and not by a line end: in `-o jid`, where a command prints only the id of
     /// a job, and where it reads ids from stdin or a file
     #[arg(short = '0', long, global = true)]
@@ -101,7 +101,7 @@ pub(crate) struct Globals {
 
 impl Globals {
     /// Whether the password is read from the terminal or from stdin.
-    pub(crate) fn takes_password_interactively(&self) -> bool {
+    pub(crate) fn takes_typed_or_stdin_password(&self) -> bool {
         let file = self.password_file.as_ref();
         self.askpass || file.is_some_and(|file| file == "-")
     }
@@ -109,7 +109,7 @@ impl Globals {
     /// The flags about the password and the TLS files, which a child process of `qless` needs to reach the server.
     /// Printed commands leave them out.
     pub(crate) fn tls_and_password_flags(&self) -> Vec<OsString> {
-        let is_typed = self.takes_password_interactively();
+        let is_typed = self.takes_typed_or_stdin_password();
         let file = self.password_file.clone().filter(|_| !is_typed);
         let files = self.given.tls.tls_files_with_setting_names();
         let tls = files.map(|(name, file)| (format!("--{name}="), file.as_os_str().to_owned()));
@@ -200,7 +200,7 @@ pub(crate) struct GivenFlags {
 
 /// A command line as text.
 #[derive(Clone, Debug)]
-pub(crate) struct CommandLineText {
+pub(crate) struct CanonicalAndTypedCommand {
     /// The command's name.
     pub name: String,
     /// The command with the arguments that decide what it does.

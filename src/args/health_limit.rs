@@ -5,7 +5,7 @@ use std::str::FromStr;
 use super::invalid::Invalid;
 use super::value;
 use crate::clock::duration::parse_duration;
-use crate::model::health::{HealthLimit, LimitKind, Limits, Threshold};
+use crate::model::health::{HealthLimit, LimitKind, Limits, WarningAndCriticalValues};
 use crate::model::pattern::NamePattern;
 use crate::name::Name;
 
@@ -26,7 +26,7 @@ pub(crate) fn parse_health_min_workers_limit(text: &str) -> Result<HealthLimit, 
     if critical > warning {
         return Err(Invalid::because("has a critical number above the first"));
     }
-    let threshold = Threshold { warning, critical };
+    let threshold = WarningAndCriticalValues { warning, critical };
     Ok(HealthLimit {
         subject: None,
         threshold,
@@ -76,7 +76,7 @@ fn parse_health_limit(text: &str, is_duration: bool) -> Result<HealthLimit, Inva
     let subject = subject.map(|subject| NamePattern::parse(Name::from(subject)));
     Ok(HealthLimit {
         subject: subject.transpose().map_err(Invalid::expects)?,
-        threshold: Threshold { warning, critical },
+        threshold: WarningAndCriticalValues { warning, critical },
     })
 }
 
@@ -86,7 +86,9 @@ fn parse_warning_and_critical(text: &str, is_duration: bool) -> Option<(f64, f64
         if is_duration {
             parse_duration(text).ok().map(|time| time.as_secs_f64())
         } else {
-            value::count(text).ok().map(|count| count as f64)
+            value::at_least_zero(text)
+                .ok()
+                .map(|at_least_zero| at_least_zero as f64)
         }
     };
     match text.split_once(',') {

@@ -58,29 +58,29 @@ impl ValueParserFactory for InputArg {
 
 /// A file that a command reads or writes, or `-` for stdin or stdout.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum FileArg {
+pub(crate) enum FileOrStreamArg {
     Stream,
     Path(PathBuf),
 }
 
-impl FileArg {
-    fn parse_dash_or_path(word: OsString) -> Result<FileArg, Invalid> {
+impl FileOrStreamArg {
+    fn parse_dash_or_path(word: OsString) -> Result<FileOrStreamArg, Invalid> {
         let (word, is_plain) = plain::word_and_had_plain_mark(word);
         match word.as_bytes() {
             b"" => Err(Invalid::because("is empty")),
-            b"-" if !is_plain => Ok(FileArg::Stream),
-            _ => Ok(FileArg::Path(word.into())),
+            b"-" if !is_plain => Ok(FileOrStreamArg::Stream),
+            _ => Ok(FileOrStreamArg::Path(word.into())),
         }
     }
 }
 
-impl ValueParserFactory for FileArg {
+impl ValueParserFactory for FileOrStreamArg {
     type Parser = clap::builder::TryMapValueParser<
         OsStringValueParser,
-        fn(OsString) -> Result<FileArg, Invalid>,
+        fn(OsString) -> Result<FileOrStreamArg, Invalid>,
     >;
 
     fn value_parser() -> Self::Parser {
-        OsStringValueParser::new().try_map(FileArg::parse_dash_or_path)
+        OsStringValueParser::new().try_map(FileOrStreamArg::parse_dash_or_path)
     }
 }

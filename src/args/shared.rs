@@ -122,7 +122,7 @@ pub(crate) struct Selector {
     #[command(flatten)]
     pub filters: SelectorWithoutFailureFlags,
     /// Failed jobs of this group (name or glob)
-    #[arg(help_heading = SELECTOR, long = "group", value_name = "G", value_parser = value::pattern(),
+    #[arg(help_heading = SELECTOR, long = "group", value_name = "G", value_parser = value::name_or_glob(),
           add = value::CompletionKind::Groups)]
     pub groups: Vec<NamePattern>,
     /// Failed jobs whose message contains a match of this regular expression
@@ -134,7 +134,7 @@ pub(crate) struct Selector {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SelectorWithoutFailureFlags {
     /// Jobs of this queue (name or glob)
-    #[arg(help_heading = SELECTOR, long = "queue", value_name = "Q", value_parser = value::pattern(),
+    #[arg(help_heading = SELECTOR, long = "queue", value_name = "Q", value_parser = value::name_or_glob(),
           add = value::CompletionKind::Queues)]
     pub queues: Vec<NamePattern>,
     /// Jobs in this state
@@ -145,10 +145,10 @@ pub(crate) struct SelectorWithoutFailureFlags {
           add = value::CompletionKind::Tags)]
     pub tags: Vec<Name>,
     /// Jobs of this class (name or glob)
-    #[arg(help_heading = SELECTOR, long = "klass", value_name = "K", value_parser = value::pattern())]
+    #[arg(help_heading = SELECTOR, long = "klass", value_name = "K", value_parser = value::name_or_glob())]
     pub klasses: Vec<NamePattern>,
     /// Jobs that this worker holds, also with an expired lock (name or glob)
-    #[arg(help_heading = SELECTOR, long = "held-by", value_name = "W", value_parser = value::pattern(),
+    #[arg(help_heading = SELECTOR, long = "held-by", value_name = "W", value_parser = value::name_or_glob(),
           add = value::CompletionKind::Workers)]
     pub held_by: Vec<NamePattern>,
     /// Jobs that have been in their state for at least this time
@@ -165,7 +165,7 @@ pub(crate) struct SelectorWithoutFailureFlags {
     #[arg(help_heading = SELECTOR, long = "key", value_name = "K", value_parser = value::name())]
     pub keys: Vec<Name>,
     /// Jobs that need a slot of this throttle (id or glob)
-    #[arg(help_heading = SELECTOR, long = "throttle", value_name = "ID", value_parser = value::pattern(),
+    #[arg(help_heading = SELECTOR, long = "throttle", value_name = "ID", value_parser = value::name_or_glob(),
           add = value::CompletionKind::Throttles)]
     pub throttles: Vec<NamePattern>,
     /// Scheduled jobs whose time does not come: before 1970, or more than 1,000 years from now
@@ -184,11 +184,11 @@ pub(crate) struct SelectorWithoutFailureFlags {
     #[arg(help_heading = SELECTOR, long)]
     pub all: bool,
     /// Only the first N jobs
-    #[arg(help_heading = SELECTOR, long, value_name = "N", value_parser = value::count)]
+    #[arg(help_heading = SELECTOR, long, value_name = "N", value_parser = value::at_least_zero)]
     pub limit: Option<u64>,
     /// Skip the first N jobs
     #[arg(help_heading = SELECTOR, long, value_name = "N", default_value = "0", hide_default_value = true,
-          value_parser = value::count)]
+          value_parser = value::at_least_zero)]
     pub offset: u64,
 }
 
@@ -223,32 +223,33 @@ impl Selector {
 
     /// Whether only queues and states narrow the selection.
     pub(crate) fn has_no_flag_but_queue_or_state(&self) -> bool {
-        self.narrowing_flags()
+        self.all_given_narrowing_flags()
             .all(|flag| matches!(flag, "--queue" | "--state"))
     }
 
     /// Whether only tags narrow the selection.
     pub(crate) fn has_no_flag_but_tag(&self) -> bool {
-        self.narrowing_flags().all(|flag| flag == "--tag")
+        self.all_given_narrowing_flags().all(|flag| flag == "--tag")
     }
 
     /// Whether only `--tracked` narrows the selection.
     pub(crate) fn has_no_flag_but_tracked(&self) -> bool {
-        self.narrowing_flags().all(|flag| flag == "--tracked")
+        self.all_given_narrowing_flags()
+            .all(|flag| flag == "--tracked")
     }
 
     /// Whether only groups and states narrow the selection.
     pub(crate) fn has_no_flag_but_group_or_state(&self) -> bool {
-        self.narrowing_flags()
+        self.all_given_narrowing_flags()
             .all(|flag| matches!(flag, "--group" | "--state"))
     }
 
     fn first_narrowing_flag(&self) -> Option<&'static str> {
-        self.narrowing_flags().next()
+        self.all_given_narrowing_flags().next()
     }
 
     /// The flags that narrow the selection.
-    fn narrowing_flags(&self) -> impl Iterator<Item = &'static str> {
+    fn all_given_narrowing_flags(&self) -> impl Iterator<Item = &'static str> {
         let flags = [
             ("--queue", !self.queues.is_empty()),
             ("--state", !self.states.is_empty()),
@@ -288,7 +289,7 @@ impl Selector {
 
     /// The states to select: those of `--state`, else all, without the states that other flags exclude. An empty
     /// selector means the states of jobs in queues.
-    pub(crate) fn selected_states(&self) -> Vec<State> {
+    pub(crate) fn effective_states(&self) -> Vec<State> {
         let named: &[State] = match self.states.as_slice() {
             [] if self.is_empty() && !self.all => &State::QUEUED,
             [] => State::VARIANTS,

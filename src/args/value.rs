@@ -23,7 +23,7 @@ use crate::model::event::EventKind;
 use crate::model::finding::{FINDINGS, Severity};
 use crate::model::job::State;
 use crate::model::pattern::NamePattern;
-use crate::model::put::JidDerivation;
+use crate::model::put::MissingJidSource;
 use crate::model::rate::MaxRate;
 use crate::model::text_regex::TextRegex;
 use crate::model::work::RetryCause;
@@ -77,7 +77,7 @@ pub(crate) fn name_or_empty() -> impl TypedValueParser<Value = Name> {
 }
 
 /// A name, or a glob that matches names.
-pub(crate) fn pattern() -> impl TypedValueParser<Value = NamePattern> {
+pub(crate) fn name_or_glob() -> impl TypedValueParser<Value = NamePattern> {
     OsStringValueParser::new().try_map(|word: OsString| {
         let (word, is_plain) = plain::word_and_had_plain_mark(word);
         let name = Name::from(word.as_os_str());
@@ -199,7 +199,7 @@ pub(crate) fn integer(text: &str) -> Result<i64, Invalid> {
 }
 
 /// A whole number of at least 0.
-pub(crate) fn count(text: &str) -> Result<u64, Invalid> {
+pub(crate) fn at_least_zero(text: &str) -> Result<u64, Invalid> {
     match text.parse::<u64>() {
         Ok(number) if number <= LARGEST => Ok(number),
         _ => Err(Invalid::expects(format!(
@@ -209,7 +209,7 @@ pub(crate) fn count(text: &str) -> Result<u64, Invalid> {
 }
 
 pub(crate) fn at_least_one(text: &str) -> Result<u64, Invalid> {
-    match count(text) {
+    match at_least_zero(text) {
         Ok(number @ 1..) => Ok(number),
         _ => Err(Invalid::expects(format!(
             "a whole number between 1 and {LARGEST}"
@@ -383,11 +383,11 @@ pub(crate) fn jobs_per_call(text: &str) -> Result<usize, Invalid> {
 }
 
 /// The source of jids: `content`, or a path in the data.
-pub(crate) fn jid_derivation() -> impl TypedValueParser<Value = JidDerivation> {
+pub(crate) fn jid_derivation() -> impl TypedValueParser<Value = MissingJidSource> {
     OsStringValueParser::new().try_map(|text: OsString| match text.as_bytes() {
-        b"content" => Ok(JidDerivation::Content),
+        b"content" => Ok(MissingJidSource::Content),
         path => match JsonPath::parse(path) {
-            Ok(path) => Ok(JidDerivation::Path(
+            Ok(path) => Ok(MissingJidSource::Path(
                 path,
                 Sanitized(text.as_encoded_bytes()).to_string(),
             )),
@@ -539,9 +539,9 @@ mod tests {
         assert_eq!(integer("9007199254740992"), Ok(LARGEST as i64));
         for text in ["9007199254740993", "1.5", "nan", "1e3", "", "x"] {
             assert!(integer(text).is_err(), "{text}");
-            assert!(count(text).is_err(), "{text}");
+            assert!(at_least_zero(text).is_err(), "{text}");
         }
-        assert!(count("-1").is_err());
+        assert!(at_least_zero("-1").is_err());
         assert!(at_least_one("0").is_err());
         assert_eq!(at_least_one("1"), Ok(1));
     }

@@ -22,7 +22,7 @@ use crate::view::RenderOptions;
 
 pub(crate) const CANCEL: Verb = Verb::new("cancel", "cancel", "cancelled")
     .with_table(BulkTableColumns::Jids)
-    .with_raw_replies();
+    .allowing_raw_format();
 
 /// The number of jobs above which the operator must type that number to cancel them.
 const MAX_WITHOUT_TYPED_NUMBER: usize = 1000;
@@ -71,7 +71,7 @@ pub(crate) fn cancel_jobs(
     {
         plan.cascaded_dependents = dependents_outside_plan(&plan, &edges, now, session)?;
     }
-    plan.running = RunningJobs::read_workers_and_times(&plan.jobs, now, session)?;
+    plan.running = RunningJobsWithWorkers::read_workers_and_times(&plan.jobs, now, session)?;
     if plan.is_dry_run() {
         return show_cancel_dry_run(plan, dependents, &edges, session);
     }
@@ -130,7 +130,7 @@ fn save_and_cancel(
         let jobs = std::mem::take(&mut plan.jobs);
         (plan.jobs, below) = add_and_count_dependents(session.core()?, now, jobs)?;
     }
-    plan.running = RunningJobs::read_workers_and_times(&plan.jobs, now, session)?;
+    plan.running = RunningJobsWithWorkers::read_workers_and_times(&plan.jobs, now, session)?;
     let consent = confirm_cancel(&plan, below, &affected, session)?;
     let running = std::mem::take(&mut plan.running);
     if below > 0 && plan.is_for_one_jid() {
@@ -140,7 +140,7 @@ fn save_and_cancel(
         DependentsPolicy::Cancel => DependentsPolicy::Refuse,
         dependents => dependents,
     };
-    save.ledger.write_head_or_note_server_restart(session)?;
+    save.ledger.write_head_or_report_restart(session)?;
     let exit = plan.change_in_slices(session, Some(consent), |core, now, _, jobs, outcomes| {
         let jobs: Vec<&JobSnapshot> = jobs.iter().collect();
         let (mut saved, unsaved) = save.write_unchanged_jobs(core, now, &jobs)?;
@@ -183,7 +183,7 @@ fn keep_missing_jids(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name>
 fn cancel_outcome<D>(
     job: &JobSnapshot,
     reply: &GuardReply<D>,
-    running: &RunningJobs,
+    running: &RunningJobsWithWorkers,
 ) -> JobOutcome {
     let refusal = match reply {
         GuardReply::Done(_) => {
@@ -361,7 +361,7 @@ fn show_cancel_dry_run(
     let affected = name_affected_dependents(dependents, &plan, edges);
     if count > 0 && (plan.targeting != TargetSource::OneJid || !affected.is_empty()) {
         let what = describe_cancel(&plan, count, below, &affected, session)?;
-        session.ui.print_dry_run_plan(&what, |options| {
+        session.ui.note_dry_run_plan(&what, |options| {
             plan.question_table_and_effects(options, "")
         });
     }
@@ -370,19 +370,19 @@ fn show_cancel_dry_run(
 
 /// The running jobs of a plan, in its order.
 #[derive(Debug, Default)]
-pub(super) struct RunningJobs {
+pub(super) struct RunningJobsWithWorkers {
     jids: Vec<Name>,
     /// On which worker each job runs, and for how long: ``on `mx-1` for 41s``.
     places: HashMap<Name, String>,
 }
 
-impl RunningJobs {
+impl RunningJobsWithWorkers {
     /// Reads on which worker each running job of a plan runs, and for how long. Makes no call if none runs.
     pub(super) fn read_workers_and_times(
         jobs: &[JobSnapshot],
         now: Moment,
         session: &mut Session,
-    ) -> Result<RunningJobs, Error> {
+    ) -> Result<RunningJobsWithWorkers, Error> {
         let running = jobs.iter().filter(|job| job.has_stored_state("running"));
         let jids: Vec<Name> = running.map(|job| job.jid.clone()).collect();
         let mut places = HashMap::with_capacity(jids.len());
@@ -393,7 +393,7 @@ impl RunningJobs {
             let found = found.into_iter().flatten();
             places.extend(found.map(|job| (job.jid.clone(), describe_worker_and_time(&job, now))));
         }
-        Ok(RunningJobs { jids, places })
+        Ok(RunningJobsWithWorkers { jids, places })
     }
 
     /// Adds the worker and the run time of a running job to its outcome.
@@ -406,7 +406,7 @@ impl RunningJobs {
     }
 
     /// The first running jobs, for a plan.
-    pub(super) fn question_lines(&self, options: &RenderOptions) -> String {
+    pub(super) fn count_and_first_running_jobs(&self, options: &RenderOptions) -> String {
         let first = self.jids.iter().take(NAMED);
         let place = |jid: &Name| Some(format!("{jid} {}", self.places.get(jid)?));
         let first: Vec<String> = first.filter_map(place).collect();

@@ -36,14 +36,14 @@ pub(crate) fn refuse_altered_line_end(bytes: &[u8]) -> Result<(), String> {
 
 /// Verifies the lines of a file, in their order.
 #[derive(Debug, Default)]
-pub(crate) struct ChecksumVerifier {
+pub(crate) struct LineChecksumVerifier {
     /// Whether a line had a checksum, so that each further one must have one.
     is_required: bool,
 }
 
-impl ChecksumVerifier {
+impl LineChecksumVerifier {
     /// Verifies the next line.
-    pub(crate) fn verify_line(&mut self, line: &[u8]) -> Result<(), String> {
+    pub(crate) fn verify_checksum_of_line(&mut self, line: &[u8]) -> Result<(), String> {
         let intact = match split_checksum(line.trim_ascii()) {
             Some((content, sum)) => {
                 self.is_required = true;

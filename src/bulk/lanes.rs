@@ -26,7 +26,7 @@ pub(crate) struct LaneDependency {
 
 impl LaneDependency {
     /// The outcome of a job that the lane keeps waiting.
-    pub(crate) fn lane_wait_outcome(&self, jid: &Name, queue: Option<&Name>) -> JobOutcome {
+    pub(crate) fn refused_by_lane(&self, jid: &Name, queue: Option<&Name>) -> JobOutcome {
         let command = lane::lane_command(&self.lane, &queue.cloned().unwrap_or_default());
         let command = command.fill_sentence("{}");
         let hint =
@@ -36,7 +36,7 @@ impl LaneDependency {
 }
 
 /// For each job that waits in its lane: the job before it there.
-pub(crate) fn read_lane_dependencies(
+pub(crate) fn read_lane_predecessors(
     core: &mut Core,
     now: Moment,
     jids: &[Name],
@@ -78,7 +78,7 @@ pub(super) fn drop_lane_followers(
     if dependents.is_empty() {
         return Ok(());
     }
-    let lanes = read_lane_dependencies(core, now, &Vec::from_iter(dependents))?;
+    let lanes = read_lane_predecessors(core, now, &Vec::from_iter(dependents))?;
     edges.retain(|jid, dependents| {
         dependents.retain(|other| lanes.get(other).is_none_or(|edge| edge.before != *jid));
         !dependents.is_empty()
@@ -161,12 +161,12 @@ impl BulkPlan {
     ) -> Result<HashMap<Name, LaneDependency>, Error> {
         let jids: Vec<Name> = self.jobs.iter().map(|job| job.jid.clone()).collect();
         let now = session.now();
-        let mut edges = read_lane_dependencies(session.core()?, now, &jids)?;
+        let mut edges = read_lane_predecessors(session.core()?, now, &jids)?;
         for job in std::mem::take(&mut self.jobs) {
             match edges.get(&job.jid).filter(|edge| edge.is_sole) {
                 None => self.jobs.push(job),
                 Some(edge) => {
-                    let outcome = edge.lane_wait_outcome(&job.jid, job.queue.as_ref());
+                    let outcome = edge.refused_by_lane(&job.jid, job.queue.as_ref());
                     self.record_excluded(outcome.with_snapshot(&job));
                 }
             }
@@ -189,9 +189,9 @@ impl BulkPlan {
             return Ok(());
         }
         let (jid, queue, now) = (outcome.jid.clone(), outcome.queue.clone(), session.now());
-        let edges = read_lane_dependencies(session.core()?, now, std::slice::from_ref(&jid))?;
+        let edges = read_lane_predecessors(session.core()?, now, std::slice::from_ref(&jid))?;
         if let Some(edge) = edges.get(&jid) {
-            let refusal = edge.lane_wait_outcome(&jid, queue.as_ref());
+            let refusal = edge.refused_by_lane(&jid, queue.as_ref());
             outcome.hint = refusal.hint;
             outcome.detail = refusal.detail;
         }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::FallocateFlags;
 use serde::{Deserialize, Serialize};
 
-use super::checksum::{self, ChecksumVerifier};
+use super::checksum::{self, LineChecksumVerifier};
 use crate::clock::moment::Moment;
 use crate::core::api::epoch::LossFreeEpoch;
 use crate::error::{Error, Kind, limit_hint};
@@ -61,7 +61,7 @@ pub(crate) struct ExtraHeadFieldsOfExport {
 }
 
 impl LedgerHead {
-    /// The first line of a ledger of this command. [`Ledger::write_head_or_note_server_restart`] adds what identifies
+    /// The first line of a ledger of this command. [`Ledger::write_head_or_report_restart`] adds what identifies
     /// the run of the server.
     pub(crate) fn new(kind: &str, session: &Session) -> Result<LedgerHead, Error> {
         Ok(LedgerHead {
@@ -69,7 +69,7 @@ impl LedgerHead {
             v: 1,
             prefix: session.prefix().to_string(),
             address: session.target()?.to_string(),
-            command: ledger_command(session),
+            command: command_recorded_in_ledger(session),
             run_id: None,
             flushes: None,
             evicted: None,
@@ -87,9 +87,9 @@ impl LedgerHead {
 
 /// The command as a ledger records it. `--limit` is left out, because an interrupted command continues with a lower
 /// limit. The number of members is added: with another number, a member would get other lines of the input.
-fn ledger_command(session: &Session) -> String {
+fn command_recorded_in_ledger(session: &Session) -> String {
     let command = session.canonical_command().without_flag("--limit");
-    let command = command.shell_line_without_program();
+    let command = command.subcommand_line_without_destination();
     match session.input_sharing_member_count() {
         Some(members) => format!("{command} # shared by {members} members"),
         None => command,
@@ -141,7 +141,7 @@ impl Ledger {
 
     /// Writes the first line of a new ledger, after connecting. For a ledger of an earlier run, prints a note if that
     /// run used another server or if the server has restarted since.
-    pub(crate) fn write_head_or_note_server_restart(
+    pub(crate) fn write_head_or_report_restart(
         &mut self,
         session: &mut Session,
     ) -> Result<(), Error> {
@@ -262,7 +262,9 @@ impl Ledger {
         let file = match open::open_if_private(&self.path, OpenOptions::new().read(true)) {
             Ok(file) => file,
             Err(why) if why.io_kind() == Some(ErrorKind::NotFound) => return Ok(0),
-            Err(why) => return Err(why.into_error(&self.failure_message("read"), Kind::File)),
+            Err(why) => {
+                return Err(why.into_error(&self.cannot_access_file_message("read"), Kind::File));
+            }
         };
         let about = file
             .metadata()
@@ -272,7 +274,7 @@ impl Ledger {
             return Ok(0);
         }
         let mut from = BufReader::with_capacity(1 << 16, file);
-        let mut checksums = ChecksumVerifier::default();
+        let mut checksums = LineChecksumVerifier::default();
         let mut line = Vec::new();
         let mut length = 0;
         for number in 1u64.. {
@@ -281,7 +283,7 @@ impl Ledger {
             read.map_err(|fault| self.unreadable_error(&fault))?;
             let is_complete = line.ends_with(b"\n");
             let verified = match (self.has_checksums(), is_complete) {
-                (true, true) => checksums.verify_line(&line),
+                (true, true) => checksums.verify_checksum_of_line(&line),
                 (true, false) => checksum::refuse_altered_line_end(&line),
                 (false, _) => Ok(()),
             };
@@ -302,7 +304,7 @@ impl Ledger {
         // A file without a complete line was not written by `qless`, unless it has the beginning of a first line that
         // a crash cut off.
         if self.before.is_none() && !line.is_empty() && !is_cut_head(&line) {
-            return Err(self.foreign_file_error());
+            return Err(self.not_a_ledger_error());
         }
         Ok(length)
     }
@@ -313,7 +315,7 @@ impl Ledger {
         mut on_earlier_line: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let file = open::open_if_private(&self.path, OpenOptions::new().read(true))
-            .map_err(|why| why.into_error(&self.failure_message("read"), Kind::File))?;
+            .map_err(|why| why.into_error(&self.cannot_access_file_message("read"), Kind::File))?;
         let lines = BufReader::with_capacity(1 << 16, file).split(b'\n');
         for line in lines.skip(1) {
             on_earlier_line(&line.map_err(|fault| self.unreadable_error(&fault))?)?;
@@ -325,7 +327,7 @@ impl Ledger {
     fn check_and_keep_earlier_head(&mut self, line: &[u8]) -> Result<(), Error> {
         let before: LedgerHead = match serde_json::from_slice(line) {
             Ok(before) => before,
-            Err(_) => return Err(self.foreign_file_error()),
+            Err(_) => return Err(self.not_a_ledger_error()),
         };
         let head = &self.head;
         let mismatch = |begun: String, this: String| {
@@ -361,10 +363,12 @@ impl Ledger {
             Ok(file) => file,
             Err(OpenFailure::Failed(fault)) => return Err(self.unwritable_error(&fault)),
             Err(refused) => {
-                return Err(refused.into_error(&self.failure_message("write"), Kind::File));
+                return Err(
+                    refused.into_error(&self.cannot_access_file_message("write"), Kind::File)
+                );
             }
         };
-        self.refuse_device(&file)?;
+        self.refuse_device_like_dev_null(&file)?;
         // Some file systems have no locks. There, nothing prevents two runs from using the file at the same time.
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => Err(self.unwritable_error(&io::Error::new(
@@ -377,13 +381,13 @@ impl Ledger {
 
     /// Refuses a device such as `/dev/null`, from which nothing can be read again. A device that takes nothing, such
     /// as `/dev/full`, fails at the first write.
-    fn refuse_device(&self, mut file: &File) -> Result<(), Error> {
+    fn refuse_device_like_dev_null(&self, mut file: &File) -> Result<(), Error> {
         let about = file
             .metadata()
             .map_err(|fault| self.unwritable_error(&fault))?;
         let is_device = about.file_type().is_char_device() && !trust::is_descriptor(&self.path);
         if is_device && file.write(&[]).is_ok() {
-            let what = self.failure_message("write");
+            let what = self.cannot_access_file_message("write");
             return Err(Error::usage(format!("{what}: it is a device")).hint("name a file"));
         }
         Ok(())
@@ -408,7 +412,7 @@ impl Ledger {
         self.head.kind == UNDO
     }
 
-    fn foreign_file_error(&self) -> Error {
+    fn not_a_ledger_error(&self) -> Error {
         let file = self.display_path();
         let what = match self.head.kind.as_str() {
             // The command `export` writes files of this kind, too, so the message names `--save`.
@@ -418,16 +422,16 @@ impl Ledger {
         Error::usage(format!("`{file}` exists and {what}")).hint("name another file")
     }
 
-    fn failure_message(&self, verb: &str) -> String {
+    fn cannot_access_file_message(&self, verb: &str) -> String {
         format!("cannot {verb} `{}`", self.display_path())
     }
 
     fn unreadable_error(&self, fault: &io::Error) -> Error {
-        Error::from_io(Kind::File, &self.failure_message("read"), fault)
+        Error::from_io(Kind::File, &self.cannot_access_file_message("read"), fault)
     }
 
     fn unwritable_error(&self, fault: &io::Error) -> Error {
-        let error = Error::from_io(Kind::File, &self.failure_message("write"), fault);
+        let error = Error::from_io(Kind::File, &self.cannot_access_file_message("write"), fault);
         let hint = match (&self.file, limit_hint(fault)) {
             (None, _) if fault.kind() == ErrorKind::WouldBlock => {
                 "run again when it has ended".to_owned()

@@ -108,7 +108,7 @@ impl ThrottleMaximaToSet {
     }
 
     /// The maxima as a put takes them; `None` if nothing differs.
-    pub(crate) fn as_put_maxima(&self) -> Option<ThrottleMaximaJson> {
+    pub(crate) fn changed_maxima_for_put(&self) -> Option<ThrottleMaximaJson> {
         let changes = self.changes.iter();
         let maxima = changes.map(|(present, maximum)| (&present.id, *maximum));
         (!self.changes.is_empty()).then(|| ThrottleMaximaJson::new(maxima, &actor::user_at_host()))

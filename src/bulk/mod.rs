@@ -66,7 +66,7 @@ impl BulkPlan {
             let verb = self.verb.infinitive;
             return Err(Error::not_found(format!("there are no jobs to {verb}")));
         }
-        let not_tried = self.drop_and_count_after_known_failure();
+        let not_tried = self.drop_jobs_after_first_failed();
         let mut tally = BulkTally::new(session, &mut self, matched);
         for outcome in mem::take(&mut self.already_done) {
             tally.count_and_write_if_listed(&mut session.ui, outcome)?;
@@ -75,7 +75,7 @@ impl BulkPlan {
             self.list_planned(&mut tally, &mut session.ui)?;
             return tally.write_totals(&mut session.ui, not_tried, None);
         }
-        tally.begin_ledger(session)?;
+        tally.write_ledger_head_unless_continued(session)?;
         for outcome in mem::take(&mut self.excluded) {
             tally.record_outcome(&mut session.ui, outcome)?;
         }
@@ -136,8 +136,12 @@ impl BulkPlan {
                     return Err(error.clone());
                 }
             }
-            let failed =
-                self.record_outcomes(outcomes, &mut restarts, &mut tally, &mut session.ui)?;
+            let failed = self.record_outcomes_and_detect_failure(
+                outcomes,
+                &mut restarts,
+                &mut tally,
+                &mut session.ui,
+            )?;
             if let Some(restarts) = &mut restarts {
                 restarts.check_loss_if_reconnected(session.core()?, tally.changed_count());
             }
@@ -184,7 +188,7 @@ impl BulkPlan {
     }
 
     /// Records the outcomes of a slice. Returns whether a job failed. The refusal of a single named job is an error.
-    fn record_outcomes(
+    fn record_outcomes_and_detect_failure(
         &self,
         outcomes: Vec<JobOutcome>,
         restarts: &mut Option<RestartWatch>,
@@ -237,7 +241,7 @@ impl BulkPlan {
 
     /// With `--fail-fast`, drops the jobs that come after the first one known to fail. Returns how
     /// many are dropped.
-    fn drop_and_count_after_known_failure(&mut self) -> usize {
+    fn drop_jobs_after_first_failed(&mut self) -> usize {
         let Some(preceding) = self
             .jobs_before_first_failure
             .filter(|_| self.flags.fail_fast)

@@ -23,7 +23,7 @@ pub(crate) fn note_or_refuse_new_queues(
     now: Moment,
     session: &mut Session,
 ) -> Result<(), Error> {
-    for line in describe_or_refuse_new_queues(queues, flag, dry_run, now, session)? {
+    for line in describe_queues_or_refuse_new(queues, flag, dry_run, now, session)? {
         session.ui.note(&format!("note: {line}"));
     }
     Ok(())
@@ -54,7 +54,7 @@ pub(crate) fn swapped_arguments_note(
     })
 }
 
-/// Whether [`describe_or_refuse_new_queues`] would ask the server which queues exist.
+/// Whether [`describe_queues_or_refuse_new`] would ask the server which queues exist.
 pub(crate) fn are_new_queues_checked(
     flag: RequireExistingQueueFlag,
     is_plan_shown: bool,
@@ -65,7 +65,7 @@ pub(crate) fn are_new_queues_checked(
 
 /// A sentence about each queue that does not exist yet, or the error that refuses it; and one about each paused queue.
 /// Makes no call if nobody would see the sentences.
-pub(crate) fn describe_or_refuse_new_queues(
+pub(crate) fn describe_queues_or_refuse_new(
     queues: &[Name],
     flag: RequireExistingQueueFlag,
     is_plan_shown: bool,
@@ -82,7 +82,7 @@ pub(crate) fn describe_or_refuse_new_queues(
     if are_notes_read {
         let paused: Vec<&Queue> = queues.iter().filter(|queue| queue.paused).collect();
         let named = paused.iter().take(MAX_NAMED);
-        lines.extend(named.map(|queue| queue.paused_sentence()));
+        lines.extend(named.map(|queue| queue.paused_sentence_with_unpause_command()));
         if paused.len() > MAX_NAMED {
             lines.push(format!(
                 "{} more queues are paused",

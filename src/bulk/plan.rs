@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use super::cancel::RunningJobs;
+use super::cancel::RunningJobsWithWorkers;
 use super::ledger::{Ledger, LedgerHead};
 use super::new_queues;
 use super::restart::RestartWatch;
@@ -54,7 +54,7 @@ pub(crate) struct BulkPlan {
     /// The dependents that would be cancelled with the jobs. The plan has them only for a dry run or a question.
     pub(super) cascaded_dependents: Vec<JobSnapshot>,
     /// On which workers the jobs run, if the action shows that.
-    pub(super) running: RunningJobs,
+    pub(super) running: RunningJobsWithWorkers,
     /// The time over which the jobs are to run.
     pub(crate) spread: Duration,
 }
@@ -118,25 +118,25 @@ impl BulkPlan {
             already_done: Vec::new(),
             jobs: Vec::new(),
             cascaded_dependents: Vec::new(),
-            running: RunningJobs::default(),
+            running: RunningJobsWithWorkers::default(),
             spread: Duration::ZERO,
         })
     }
 
     /// Connects to the server, and plans an action for the jobs that are named or selected. A job that `refuse` refuses
-    /// is excluded. A selector without a state means jobs in one of `states`.
+    /// is excluded. A selector without a state means jobs in one of `default_states`.
     pub(crate) fn of_targets(
         session: &mut Session,
         verb: &'static Verb,
         flags: &BulkFlags,
         targets: &JobTargets,
-        states: &[State],
+        default_states: &[State],
         refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
     ) -> Result<BulkPlan, Error> {
         targets.require_either_jids_or_selector()?;
         let mut plan = BulkPlan::without_jobs(session, verb, flags)?;
         let given = jids::read_jids(&mut session.input(), &targets.jids)?;
-        plan.add_targets(session, targets, &given, states, refuse)?;
+        plan.add_targets(session, targets, &given, default_states, refuse)?;
         Ok(plan)
     }
 
@@ -147,10 +147,10 @@ impl BulkPlan {
         session: &mut Session,
         targets: &JobTargets,
         given: &GivenJids,
-        states: &[State],
+        default_states: &[State],
         refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
     ) -> Result<(), Error> {
-        let selector = targets.selector.with_default_states(states)?;
+        let selector = targets.selector.with_default_states(default_states)?;
         let now = session.connect()?;
         if targets.jids.is_empty() {
             self.add_selected_jobs(session, now, &selector, refuse)
@@ -199,7 +199,7 @@ impl BulkPlan {
         self.targeting = TargetSource::Selector;
         let restarts = RestartWatch::begin_without_support_note(session.core()?)?;
         let (mut jobs, misplaced) = select::read_snapshots(session, now, selector)?;
-        restarts.refuse_jobs_listed_before_a_loss(&jobs, session.core()?)?;
+        restarts.refuse_data_loss_since_listing(&jobs, session.core()?)?;
         // The list is filtered in place: it may hold a million jobs.
         let mut preceding = 0;
         jobs.retain(|job| {
@@ -341,7 +341,7 @@ impl BulkPlan {
         let details =
             |render_options: &RenderOptions| self.question_table_and_effects(render_options, more);
         if self.is_dry_run() {
-            session.ui.print_dry_run_plan(&what, details);
+            session.ui.note_dry_run_plan(&what, details);
             Ok(None)
         } else {
             session.ui.confirm(&what, details).map(Some)
@@ -374,7 +374,7 @@ impl BulkPlan {
             new_queues::note_or_refuse_new_queues(queues, flag, self.is_dry_run(), now, session)?;
             return Ok(String::new());
         }
-        let lines = new_queues::describe_or_refuse_new_queues(queues, flag, true, now, session)?;
+        let lines = new_queues::describe_queues_or_refuse_new(queues, flag, true, now, session)?;
         Ok(lines.iter().map(|line| format!("  {line}\n")).collect())
     }
 
@@ -403,7 +403,7 @@ impl BulkPlan {
             self.jobs.iter().chain(&self.cascaded_dependents),
             render_options,
         );
-        details.push_str(&self.running.question_lines(render_options));
+        details.push_str(&self.running.count_and_first_running_jobs(render_options));
         details.push_str(more);
         let mut pace = Vec::new();
         if !self.spread.is_zero() {

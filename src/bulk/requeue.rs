@@ -46,7 +46,7 @@ pub(crate) fn retry_jobs(
     sort_lanes_by_put(&mut plan, session.now(), session)?;
     let begun = session.now();
     plan.change_in_slices(session, consent, |core, now, note, jobs, outcomes| {
-        let due = |job: &JobSnapshot| due_after_delay(options.delay, job, begun, now);
+        let due = |job: &JobSnapshot| due_after_delay_and_spread(options.delay, job, begun, now);
         let jobs = jobs.iter().map(|job| (job, due(job)));
         let (kept, fresh): (Vec<_>, Vec<_>) = jobs.partition(|(job, _)| is_running_or_stalled(job));
         for (verb, jobs) in [
@@ -82,7 +82,9 @@ fn sort_lanes_by_put(plan: &mut BulkPlan, now: Moment, session: &mut Session) ->
             .core()?
             .jobs_with_fields(now, "jid,history", &jids)?;
         let keyed = places.iter().zip(found).map(|(&(at, time), job)| {
-            let (put, started) = job.as_ref().map_or((None, false), put_time_and_was_started);
+            let (put, started) = job
+                .as_ref()
+                .map_or((None, false), last_put_and_started_since);
             // Jobs that one call put have equal times. Burying put the last of them into the failure list first, so
             // reverse their order.
             let tie = match plan.targeting {
@@ -104,7 +106,7 @@ fn sort_lanes_by_put(plan: &mut BulkPlan, now: Moment, session: &mut Session) ->
 
 /// When a job was last put, in whole seconds, and whether it was started since. Of the jobs of a lane that were put
 /// within one second, the started ones were first in the lane.
-fn put_time_and_was_started(job: &Job) -> (Option<Moment>, bool) {
+fn last_put_and_started_since(job: &Job) -> (Option<Moment>, bool) {
     let history = job.history.as_deref().unwrap_or_default();
     let put = history
         .iter()
@@ -188,7 +190,7 @@ impl RetryOptions {
 
 /// When a job is due; `None` means immediately. If the action spreads the starts of the jobs over a time, a delay
 /// counts from `begun`, the start of the action, otherwise from `now`, the call for this part of the jobs.
-pub(crate) fn due_after_delay(
+pub(crate) fn due_after_delay_and_spread(
     delay: Option<Duration>,
     job: &JobSnapshot,
     begun: Moment,

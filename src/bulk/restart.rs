@@ -48,7 +48,7 @@ impl RestartWatch {
     pub(super) fn begin_without_support_note(core: &mut Core) -> Result<RestartWatch, Error> {
         Ok(RestartWatch {
             begun: core.current_loss_free_epoch()?,
-            node: core.connected_cluster_node(),
+            node: core.last_connected_cluster_node(),
             losses: core.lost_connection_count(),
             connection: core.connection_number(),
             first: Vec::new(),
@@ -58,7 +58,7 @@ impl RestartWatch {
 
     /// Refuses the jobs that a bulk action has just listed if the server has lost some of them meanwhile (a restart, a
     /// flush, an eviction): the list may lack further jobs.
-    pub(super) fn refuse_jobs_listed_before_a_loss(
+    pub(super) fn refuse_data_loss_since_listing(
         mut self,
         listed: &[JobSnapshot],
         core: &mut Core,
@@ -67,7 +67,7 @@ impl RestartWatch {
         let first = listed.iter().take(MAX_FIRST).map(|job| job.jid.clone());
         let first: Vec<Name> = first.collect();
         match self.cause_of_loss(core, present, &first) {
-            Some(cause) if has_lost_jobs(core, &first) => {
+            Some(cause) if is_any_job_missing(core, &first) => {
                 let (address, cause) = (core.address(), cause.as_data_loss_clause());
                 let message = format!(
                     "`{address}` {cause} while the jobs were listed, and has lost some of them; nothing was \
@@ -166,12 +166,12 @@ impl RestartWatch {
         first: &[Name],
     ) -> Option<DataLossCause> {
         let (begun, present) = (self.begun.as_ref()?, present?);
-        let node = core.connected_cluster_node();
+        let node = core.last_connected_cluster_node();
         let moved = begun.run_id != present.run_id
             && node.is_some()
             && node != self.node
             && core.lost_connection_count() == self.losses
-            && !begun.may_share_replication_history_with(&present);
+            && !begun.may_have_failed_over_to(&present);
         self.losses = core.lost_connection_count();
         self.node = node;
         if moved {
@@ -181,7 +181,7 @@ impl RestartWatch {
             return None;
         }
         let cause = begun.causes_of_loss(&present).find(|cause| match cause {
-            DataLossCause::Flushed => has_lost_jobs(core, first),
+            DataLossCause::Flushed => is_any_job_missing(core, first),
             DataLossCause::Restarted | DataLossCause::Evicted => true,
         })?;
         self.begun = Some(present);
@@ -190,7 +190,7 @@ impl RestartWatch {
 }
 
 /// Whether one of these jobs is missing.
-fn has_lost_jobs(core: &mut Core, jids: &[Name]) -> bool {
+fn is_any_job_missing(core: &mut Core, jids: &[Name]) -> bool {
     let now = core.now();
     let found = core.jobs_exist(now, jids).unwrap_or_default();
     found.contains(&false)

@@ -8,7 +8,7 @@ use super::JobOutcome;
 use super::lanes::{Edges, drop_lane_followers};
 use super::ledger::{Ledger, LedgerHead};
 use crate::clock::moment::Moment;
-use crate::core::api::export::ExportReader;
+use crate::core::api::export::ExportedJobReader;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::input::data::is_bare_false;
@@ -92,7 +92,7 @@ impl CancelSaveFile {
         let mut written: HashMap<Name, bool> = HashMap::with_capacity(jids.len());
         let marks: HashMap<&Name, &[u8]> =
             jobs.iter().map(|job| (&job.jid, &job.mark[..])).collect();
-        let mut savings = ExportReader::new(&jids);
+        let mut savings = ExportedJobReader::new(&jids);
         while let Some(slice) = savings.next_jobs(core, now)? {
             for mut saved in slice {
                 let job = &saved.job;

@@ -11,7 +11,7 @@ use crate::model::bulk::report::{
     NAMED, ReasonTally, bulk_summary, count_and_first_names, done_or_planned_sentence,
 };
 use crate::model::bulk::{
-    BulkReport, BulkRow, BulkTableColumns, BulkTotals, ItemResult, OutcomeCode,
+    BulkReport, BulkTableColumns, BulkTableRow, BulkTotals, ItemResult, OutcomeCode,
 };
 use crate::model::bulk::{JobSnapshot, Verb};
 use crate::model::queue::RoundedSeconds;
@@ -75,10 +75,13 @@ impl BulkTally {
     }
 
     /// Begins the report file.
-    pub(super) fn begin_ledger(&mut self, session: &mut Session) -> Result<(), Error> {
+    pub(super) fn write_ledger_head_unless_continued(
+        &mut self,
+        session: &mut Session,
+    ) -> Result<(), Error> {
         let ledger = self.ledger.as_mut();
         ledger.map_or(Ok(()), |ledger| {
-            ledger.write_head_or_note_server_restart(session)
+            ledger.write_head_or_report_restart(session)
         })
     }
 
@@ -158,7 +161,7 @@ impl BulkTally {
             Format::Ndjson => {
                 ui.write_bytes(&json::compact_line(&outcome).map_err(Error::internal)?)
             }
-            Format::Jid if changed => ui.write_unambiguous_jids(&[&outcome.jid]),
+            Format::Jid if changed => ui.write_jids_skipping_ambiguous(&[&outcome.jid]),
             Format::Raw if outcome.result == ItemResult::Done && !outcome.raw.is_empty() => {
                 ui.write_verbatim_unless_terminal(&[outcome.raw.as_slice(), b"\n"].concat())
             }
@@ -176,7 +179,7 @@ impl BulkTally {
                     _ => outcome.result == ItemResult::Done,
                 };
                 if listed {
-                    self.doc.rows.push(BulkRow {
+                    self.doc.rows.push(BulkTableRow {
                         jid: outcome.jid,
                         cells: outcome.cells,
                     });

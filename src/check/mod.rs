@@ -65,7 +65,7 @@ pub(crate) fn run_repair(
     let repairable = first.check.items.iter().any(|found| found.repairable > 0);
     let idle = first.queue.is_empty() || !repairable;
     if first.halted.is_some() || idle && !dry_run {
-        return report_without_repair(first, session);
+        return report_nothing_repaired(first, session);
     }
     if dry_run {
         return repairer::run_dry_run(check, undo.is_some(), first, session);
@@ -81,7 +81,7 @@ pub(crate) fn run_repair(
     ask_for_approval(&first, session)?;
     let repair_name = new_repair_name(session.now());
     if let Some(undo) = &mut undo {
-        undo.ledger.write_head_or_note_server_restart(session)?;
+        undo.ledger.write_head_or_report_restart(session)?;
     }
     let mut pace = CallPace::new(check.rate);
     pace.measure_round_trip(session.core()?);
@@ -103,7 +103,7 @@ fn new_repair_name(now: Moment) -> String {
 }
 
 /// Reports a scan after which no repair follows: it is incomplete, or found nothing to repair.
-fn report_without_repair(result: ScanOutcome, session: &mut Session) -> Result<Exit, Error> {
+fn report_nothing_repaired(result: ScanOutcome, session: &mut Session) -> Result<Exit, Error> {
     session.ui.mark_nothing_changed();
     if result.halted.is_none() && session.ui.format().is_json_or_ndjson() {
         let failing = result.reaches_fail_on_severity();
@@ -196,7 +196,7 @@ fn repair_and_report(
     let stopwatch = session.clock().start_stopwatch();
     let before = first_scan.check.items.clone();
     let skipped_by_scope = first_scan.queue.skipped_by_scope;
-    let too_many_dependencies = first_scan.queue.jobs_with_unrestorable_dependencies();
+    let too_many_dependencies = first_scan.queue.jobs_whose_dependencies_stay_lost();
     let (mut last, error) =
         repair_and_rescan_in_rounds(options, &mut repairer, first_scan, session)?;
     let complete = error.is_none();
@@ -205,7 +205,7 @@ fn repair_and_report(
     last.check.scan.elapsed_s = Number((elapsed * 10.0).round() / 10.0);
     let repaired = make_report(&repairer, &last, before, complete);
     session.ui.show(&repaired)?;
-    let summary = repaired.totals_line();
+    let summary = repaired.repair_totals_line();
     let failing = last.reaches_fail_on_severity();
     note_skipped_repairs(skipped_by_scope, &too_many_dependencies, session);
     if let Some(error) = error {
@@ -265,7 +265,7 @@ fn repair_and_rescan_in_rounds(
         };
         let title = format!("scan {}", round + 1);
         let rescan = CheckOptions {
-            filter: repairer.widen_filter_to_freed_jobs(),
+            filter: repairer.add_freed_and_return_filter(),
             ..options.clone()
         };
         let mut next = match verify::run_check(&rescan, true, &title, session) {
@@ -340,10 +340,12 @@ fn make_report(
             ..ReportedFinding::new(id, id.row().severity)
         });
     }
-    items.retain(|found| found.count > 0 || found.repair_counts() != RepairCounts::default());
+    items.retain(|found| {
+        found.count > 0 || found.repair_counts_or_zeros() != RepairCounts::default()
+    });
     items.sort_by_key(|found| std::cmp::Reverse(found.severity));
     let mut totals = RepairCounts::default();
-    for counts in items.iter().map(ReportedFinding::repair_counts) {
+    for counts in items.iter().map(ReportedFinding::repair_counts_or_zeros) {
         totals.repaired += counts.repaired;
         totals.gone += counts.gone;
         totals.refused += counts.refused;

@@ -8,20 +8,20 @@ use std::time::Instant;
 use super::undo::UndoWriter;
 use super::{exit_code, new_repair_name, repair_question};
 use crate::args::format::Format;
-use crate::check::repair_queue::{ExpectedRepairHashes, RepairQueue};
+use crate::check::repair_queue::{FindingsExpectedRepaired, RepairQueue};
 use crate::check::verify::finding_filter::FindingFilter;
 use crate::check::verify::pace::CallPace;
-use crate::check::verify::unlisted::split_batch_of_failed_jobs;
+use crate::check::verify::unlisted::split_unlisted_from_failed_batch;
 use crate::check::verify::{CheckOptions, ScanOutcome};
 use crate::core::call::Core;
 use crate::core::script::keys::Keys;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::model::check::text::{plan_text, planned_commands, redis_cli_line};
-use crate::model::check::{DryRunRepair, RepairCounts};
+use crate::model::check::{FindingRepairCommands, RepairCounts};
 use crate::model::finding::{FindingId, RepairStage};
 use crate::model::verdict::{
-    ItemKind, ItemLocation, KeyChange, RepairOutcome, Verdict, VerdictReply,
+    FindingRepairState, ItemKind, ItemLocation, KeyChange, Verdict, VerdictsReply,
 };
 use crate::name::Name;
 use crate::session::Session;
@@ -36,7 +36,7 @@ pub(crate) struct Repairer {
     /// The stage of the current batch.
     stage: RepairStage,
     /// The findings that the repair of the queue should repair, in case a reply is lost.
-    expected: ExpectedRepairHashes,
+    expected: FindingsExpectedRepaired,
     pace: CallPace,
     /// The number of entries removed from the list of the current batch.
     removed: u64,
@@ -63,7 +63,7 @@ impl Repairer {
             repair_name,
             undo,
             stage: RepairStage::Keys,
-            expected: ExpectedRepairHashes::default(),
+            expected: FindingsExpectedRepaired::default(),
             pace,
             removed: 0,
             freed: HashSet::new(),
@@ -91,7 +91,7 @@ impl Repairer {
             let Some(findings) = self.filter.finding_list_to_repair(stage, kind, excluded) else {
                 continue;
             };
-            for mut batch in split_batch_of_failed_jobs(core, batch, &mut self.pace)? {
+            for mut batch in split_unlisted_from_failed_batch(core, batch, &mut self.pace)? {
                 self.removed = 0;
                 self.stage = stage;
                 let kind = batch.location.kind;
@@ -109,7 +109,7 @@ impl Repairer {
 
     /// The filter for the scan after a round of repairs. It also selects the release of each job from which this
     /// repair removed a missing dependency, because the approval of the removal includes this release.
-    pub(crate) fn widen_filter_to_freed_jobs(&mut self) -> FindingFilter {
+    pub(crate) fn add_freed_and_return_filter(&mut self) -> FindingFilter {
         self.filter = self.filter.also_selecting_releases_of(self.freed.clone());
         self.filter.clone()
     }
@@ -141,7 +141,7 @@ impl Repairer {
                 _ = self.pace.wait_unless_interrupted(items.len());
                 let reply = core.verify_items(core.now(), findings, "", location, &items)?;
                 for verdict in reply.verdicts {
-                    if verdict.outcome == RepairOutcome::Repairable {
+                    if verdict.outcome == FindingRepairState::Repairable {
                         self.counts.entry(verdict.id).or_default().refused += 1;
                     }
                 }
@@ -222,7 +222,7 @@ impl Repairer {
             if reply.repeated {
                 repaired += self.count_repairs_of_lost_reply(planned, &items, &reply);
             }
-            for verdict in with(RepairOutcome::Repaired) {
+            for verdict in with(FindingRepairState::Repaired) {
                 let moves = |change: &&KeyChange| change.item.is_none() && change.after.is_some();
                 self.set_aside += verdict.changes.iter().filter(moves).count() as u64;
                 if location.kind == ItemKind::Entries {
@@ -239,10 +239,10 @@ impl Repairer {
             // If the changes could not be written to the undo file, end the repair here, after this batch was counted.
             // A revert then uses the plan of the batch, which the file has.
             recorded?;
-            if with(RepairOutcome::Repairable).next().is_none() {
+            if with(FindingRepairState::Repairable).next().is_none() {
                 rest = &rest[verified.clamp(1, item_count)..];
             } else if repaired == before {
-                for verdict in with(RepairOutcome::Repairable) {
+                for verdict in with(FindingRepairState::Repairable) {
                     self.counts.entry(verdict.id).or_default().refused += 1;
                 }
                 return Ok(repaired);
@@ -257,15 +257,15 @@ impl Repairer {
         &mut self,
         planned: Option<Vec<Verdict>>,
         items: &[Name],
-        reply: &VerdictReply,
+        reply: &VerdictsReply,
     ) -> u64 {
         let expected = match planned {
             Some(verdicts) => verdicts
                 .into_iter()
-                .filter(|verdict| verdict.outcome == RepairOutcome::Repairable)
+                .filter(|verdict| verdict.outcome == FindingRepairState::Repairable)
                 .map(|verdict| (verdict.id, verdict.item))
                 .collect(),
-            None => self.expected.take_repairs_about(self.stage, items),
+            None => self.expected.take_expected_repairs_about(self.stage, items),
         };
         let mut repaired = 0;
         for (id, item) in expected {
@@ -294,7 +294,7 @@ pub(super) fn run_dry_run(
         0 => "there is nothing to repair".to_owned(),
         _ => repair_question(repairable, session)?,
     };
-    session.ui.print_dry_run_plan(&what, |render_options| {
+    session.ui.note_dry_run_plan(&what, |render_options| {
         // A plan without a table begins with an empty line. Drop this line, because a headline stands directly above.
         let plan = plan_text(&check.items, render_options);
         plan.trim_start_matches('\n').to_owned()
@@ -339,7 +339,7 @@ pub(super) fn run_dry_run(
 fn show_planned_repairs(
     options: &CheckOptions,
     queue: RepairQueue,
-    plan: &mut Vec<DryRunRepair>,
+    plan: &mut Vec<FindingRepairCommands>,
     session: &mut Session,
 ) -> Result<(), Error> {
     let keys = Keys::new(session.prefix());
@@ -353,7 +353,7 @@ fn show_planned_repairs(
         let Some(findings) = options.filter.finding_list_to_repair(stage, kind, excluded) else {
             continue;
         };
-        for mut batch in split_batch_of_failed_jobs(core, batch, &mut pace)? {
+        for mut batch in split_unlisted_from_failed_batch(core, batch, &mut pace)? {
             let kind = batch.location.kind;
             while let Some((location, groups)) = batch.take_next_call(pace.batch_size(kind)) {
                 let (items, mut verdicts) = (groups.concat(), Vec::new());
@@ -367,7 +367,7 @@ fn show_planned_repairs(
                     rest = &rest[reply.verified.clamp(1, rest.len())..];
                     verdicts.extend(reply.verdicts);
                 }
-                verdicts.retain(|verdict| verdict.outcome == RepairOutcome::Repairable);
+                verdicts.retain(|verdict| verdict.outcome == FindingRepairState::Repairable);
                 for verdict in verdicts {
                     let Some(planned) = filter.plan_if_new(&keys, &verdict) else {
                         continue;
@@ -399,7 +399,7 @@ struct PlanDeduplicator {
 
 impl PlanDeduplicator {
     /// The planned repair of a verdict. `None` if the plan already has it, or makes it needless.
-    fn plan_if_new(&mut self, keys: &Keys, verdict: &Verdict) -> Option<DryRunRepair> {
+    fn plan_if_new(&mut self, keys: &Keys, verdict: &Verdict) -> Option<FindingRepairCommands> {
         let list = Name::from(keys.group_key(verdict.item.as_bytes()));
         if verdict.id == FindingId::GroupSet && self.filled.contains(&list) {
             return None;
@@ -411,7 +411,7 @@ impl PlanDeduplicator {
         let command = |change: &KeyChange| {
             redis_cli_line(&change.equivalent_redis_command(keys, &verdict.item))
         };
-        let planned = DryRunRepair {
+        let planned = FindingRepairCommands {
             finding: verdict.id,
             item: verdict.item.clone(),
             detail: verdict.detail.clone(),

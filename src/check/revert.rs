@@ -11,10 +11,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::new_repair_name;
-use super::undo::{FindingChanges, UndoFile};
+use super::undo::{FindingChanges, UndoFileToRevert};
 use crate::check::verify::finding_filter::FindingFilter;
 use crate::check::verify::pace::CallPace;
-use crate::core::api::check::{ListRewrite, RevertCounts};
+use crate::core::api::check::{ListRewriteUnderWatch, RevertCounts};
 use crate::core::api::read::{ReadCommand, ReadReply};
 use crate::core::call::Core;
 use crate::core::script::keys::{KeyFamily, Keys};
@@ -54,7 +54,7 @@ pub(crate) fn run_revert(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     session.ui.check_columns::<BulkReport>()?;
-    let mut file = UndoFile::open(path, filter)?;
+    let mut file = UndoFileToRevert::open(path, filter)?;
     let shown = file.shown.clone();
     if file.head.prefix != session.prefix() {
         let (theirs, ours) = (Sanitized(&file.head.prefix), Sanitized(session.prefix()));
@@ -64,7 +64,7 @@ pub(crate) fn run_revert(
         .hint("set the prefix with `--prefix`"));
     }
     session.connect()?;
-    warn_of_other_server(&file, &shown, session)?;
+    warn_unless_same_server_run(&file, &shown, session)?;
     let total = file.change_count();
     let matched = usize::try_from(total).unwrap_or(usize::MAX);
     let mut sum = BulkTotals::new("revert", dry_run, matched).in_context(session.ui.context_name());
@@ -76,7 +76,7 @@ pub(crate) fn run_revert(
         );
         let details = |_: &_| changes_by_finding_text(&file.counts);
         if dry_run {
-            session.ui.print_dry_run_plan(&what, details)
+            session.ui.note_dry_run_plan(&what, details)
         } else {
             _ = session.ui.confirm(&what, details)?
         }
@@ -127,9 +127,13 @@ fn show_totals(sum: BulkTotals, session: &mut Session) -> Result<(), Error> {
 }
 
 /// Warns if the undo file is about a server at another address, or if the server may have restarted since.
-fn warn_of_other_server(file: &UndoFile, shown: &str, session: &mut Session) -> Result<(), Error> {
+fn warn_unless_same_server_run(
+    file: &UndoFileToRevert,
+    shown: &str,
+    session: &mut Session,
+) -> Result<(), Error> {
     let here = session.target()?.to_string();
-    let run_id = session.core()?.run_id();
+    let run_id = session.core()?.read_run_id();
     let head = &file.head;
     if head.address != here {
         let (there, here) = (Sanitized(&head.address), Sanitized(&here));
@@ -147,7 +151,7 @@ fn warn_of_other_server(file: &UndoFile, shown: &str, session: &mut Session) -> 
 }
 
 fn revert_file(
-    file: &mut UndoFile,
+    file: &mut UndoFileToRevert,
     rate: Option<MaxRate>,
     core: &mut Core,
     progress: &mut Progress,
@@ -167,7 +171,7 @@ fn revert_file(
         let mut repairs = repairs.into_iter().peekable();
         let mut changes: Vec<KeyChange> = Vec::new();
         while let Some(repair) = repairs.next() {
-            reverter.sort_changes_and_revert_conflicting(repair, &mut changes)?;
+            reverter.collect_list_entries_reverting_conflicting(repair, &mut changes)?;
             // One call reverts all changes of a finding, so the call ends before a finding that does not fit.
             let more = repairs.peek().map(|repair| repair.changes.len());
             if more.is_none_or(|more| changes.len() + more > reverter.pace.batch_size(ANY_KIND)) {
@@ -195,7 +199,7 @@ struct Reverter<'a> {
 impl Reverter<'_> {
     /// Collects the entries that the repair of a finding removed from a failure list. Adds all other changes of the
     /// repair to `other_changes`.
-    fn sort_changes_and_revert_conflicting(
+    fn collect_list_entries_reverting_conflicting(
         &mut self,
         repair: FindingChanges,
         other_changes: &mut Vec<KeyChange>,
@@ -393,7 +397,7 @@ impl RemovedListEntries {
             let Ok(mut rewrite) = core.begin_list_rewrite(self.key.as_bytes(), replacement) else {
                 return Ok(None);
             };
-            match self.try_fill_replacement(core, &mut rewrite, pace) {
+            match self.try_merge_into_replacement(core, &mut rewrite, pace) {
                 Ok(Some(counts)) if counts.reverted > 0 => {
                     if core.replace_if_unchanged(&mut rewrite)? {
                         return Ok(Some(counts));
@@ -412,10 +416,10 @@ impl RemovedListEntries {
 
     /// Merges the present and the removed entries into the replacement, in the order of their indexes. `None` if a write
     /// failed.
-    fn try_fill_replacement(
+    fn try_merge_into_replacement(
         &self,
         core: &mut Core,
-        rewrite: &mut ListRewrite,
+        rewrite: &mut ListRewriteUnderWatch,
         pace: &mut CallPace,
     ) -> Result<Option<RevertCounts>, Error> {
         let mut present = self.count_entries_already_in_list(core, pace)?;
@@ -436,13 +440,15 @@ impl RemovedListEntries {
                 {
                     if !take_if_already_in_list(&mut present, entry) {
                         reverted += 1;
-                        if !core.try_append_to_replacement(rewrite, entry.as_bytes().to_vec()) {
+                        if !core
+                            .append_to_replacement_unless_broken(rewrite, entry.as_bytes().to_vec())
+                        {
                             return Ok(None);
                         }
                     }
                 }
                 if let Some(entry) = entry
-                    && !core.try_append_to_replacement(rewrite, entry)
+                    && !core.append_to_replacement_unless_broken(rewrite, entry)
                 {
                     return Ok(None);
                 }

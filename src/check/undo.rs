@@ -17,12 +17,12 @@ use base64::engine::general_purpose::STANDARD;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::bulk::checksum::{self, ChecksumVerifier};
+use crate::bulk::checksum::{self, LineChecksumVerifier};
 use crate::bulk::ledger::{Ledger, LedgerHead, UNDO};
 use crate::check::verify::finding_filter::FindingFilter;
 use crate::error::{Error, Kind, io_message_without_errno};
 use crate::fs::open;
-use crate::model::verdict::{KeyChange, RepairOutcome, Verdict, VerdictReply};
+use crate::model::verdict::{FindingRepairState, KeyChange, Verdict, VerdictsReply};
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::Sanitized;
@@ -60,7 +60,7 @@ impl UndoWriter {
 
     /// Writes the plan of a batch to the disk. Returns false, and writes nothing, if no finding is to repair.
     pub(crate) fn write_plan_if_any(&mut self, verdicts: &[Verdict]) -> Result<bool, Error> {
-        let plan = changes_of_verdicts_with_outcome(verdicts, RepairOutcome::Repairable);
+        let plan = changes_of_verdicts_with_outcome(verdicts, FindingRepairState::Repairable);
         if plan.is_empty() {
             return Ok(false);
         }
@@ -69,8 +69,8 @@ impl UndoWriter {
     }
 
     /// Writes the changes that the server made for a batch, and begins the next batch.
-    pub(crate) fn write_done_batch(&mut self, reply: &VerdictReply) -> Result<(), Error> {
-        let done = changes_of_verdicts_with_outcome(&reply.verdicts, RepairOutcome::Repaired);
+    pub(crate) fn write_done_batch(&mut self, reply: &VerdictsReply) -> Result<(), Error> {
+        let done = changes_of_verdicts_with_outcome(&reply.verdicts, FindingRepairState::Repaired);
         self.write_line(PlannedOrDoneChanges::Done(done), reply.repeated)?;
         self.slice += 1;
         self.ledger.write_lines_without_sync()
@@ -91,7 +91,7 @@ impl UndoWriter {
     }
 
     fn write_line(&mut self, step: PlannedOrDoneChanges, was_repeated: bool) -> Result<(), Error> {
-        let line = UndoLine {
+        let line = PlannedOrDoneLine {
             slice: self.slice,
             again: was_repeated,
             step,
@@ -104,7 +104,7 @@ impl UndoWriter {
 
 /// A line of the file.
 #[derive(Debug, Serialize, Deserialize)]
-struct UndoLine {
+struct PlannedOrDoneLine {
     slice: u64,
     /// Whether the call was repeated after its reply was lost. The first call may have made changes that this line
     /// lacks, so a revert also uses the plan.
@@ -166,7 +166,7 @@ fn read_changes<'de, D: Deserializer<'de>>(line: D) -> Result<Vec<KeyChange>, D:
 /// The changes of each verdict that has this outcome.
 fn changes_of_verdicts_with_outcome(
     verdicts: &[Verdict],
-    outcome: RepairOutcome,
+    outcome: FindingRepairState,
 ) -> Vec<FindingChanges> {
     verdicts
         .iter()
@@ -178,13 +178,13 @@ fn changes_of_verdicts_with_outcome(
         .collect()
 }
 
-fn parse_undo_line(line: &[u8]) -> Result<UndoLine, String> {
+fn parse_undo_line(line: &[u8]) -> Result<PlannedOrDoneLine, String> {
     serde_json::from_slice(line).map_err(|_| "this is not a change of a repair".to_owned())
 }
 
 /// An undo file to revert.
 #[derive(Debug)]
-pub(crate) struct UndoFile {
+pub(crate) struct UndoFileToRevert {
     /// The path, sanitized.
     pub shown: String,
     file: BufReader<File>,
@@ -197,9 +197,9 @@ pub(crate) struct UndoFile {
     filter: FindingFilter,
 }
 
-impl UndoFile {
+impl UndoFileToRevert {
     /// Opens the undo file of a repair and verifies its lines. Ignores an incomplete last line, which a crash cut off.
-    pub(crate) fn open(path: &Path, filter: &FindingFilter) -> Result<UndoFile, Error> {
+    pub(crate) fn open(path: &Path, filter: &FindingFilter) -> Result<UndoFileToRevert, Error> {
         let shown = Sanitized(path.as_os_str().as_encoded_bytes()).to_string();
         let unread = |fault: &std::io::Error| {
             Error::from_io(Kind::Usage, &format!("cannot read `{shown}`"), fault)
@@ -217,7 +217,7 @@ impl UndoFile {
         }
         let mut from = BufReader::with_capacity(1 << 16, file);
         let (mut head, mut to_revert) = (None, RevertibleLines::default());
-        let mut checksums = ChecksumVerifier::default();
+        let mut checksums = LineChecksumVerifier::default();
         let (mut offset, mut line) = (0, Vec::new());
         for number in 1u64.. {
             let refused = |why| Error::usage(format!("`{shown}`, line {number}: {why}"));
@@ -236,9 +236,9 @@ impl UndoFile {
                 let first: Option<LedgerHead> = serde_json::from_slice(&line).ok();
                 let first = first.filter(|head| head.kind == UNDO && head.v == 1);
                 head = Some(first.ok_or_else(foreign)?);
-                checksums.verify_line(&line).map_err(altered)?;
+                checksums.verify_checksum_of_line(&line).map_err(altered)?;
             } else {
-                checksums.verify_line(&line).map_err(altered)?;
+                checksums.verify_checksum_of_line(&line).map_err(altered)?;
                 to_revert.add_line(&line, offset).map_err(refused)?;
             }
             offset += length;
@@ -253,7 +253,7 @@ impl UndoFile {
             ..
         } = to_revert;
         counts.retain(|finding, _| filter.selects_finding_by_name(finding));
-        Ok(UndoFile {
+        Ok(UndoFileToRevert {
             shown,
             file: from,
             head,
@@ -286,8 +286,8 @@ impl UndoFile {
                 self.shown
             ))
         };
-        let verified = ChecksumVerifier::default().verify_line(&line);
-        let UndoLine { step, .. } = verified
+        let verified = LineChecksumVerifier::default().verify_checksum_of_line(&line);
+        let PlannedOrDoneLine { step, .. } = verified
             .and_then(|()| parse_undo_line(&line))
             .map_err(changed)?;
         let (PlannedOrDoneChanges::Plan(repairs) | PlannedOrDoneChanges::Done(repairs)) = step;
@@ -309,7 +309,7 @@ struct RevertibleLines {
     /// The number of changes, by finding.
     counts: BTreeMap<String, u64>,
     /// The line read last, with its offset, if it is a plan. The next line decides whether a revert uses it.
-    last_plan: Option<(UndoLine, u64)>,
+    last_plan: Option<(PlannedOrDoneLine, u64)>,
 }
 
 impl RevertibleLines {
@@ -329,7 +329,7 @@ impl RevertibleLines {
         Ok(())
     }
 
-    fn push_line_to_revert(&mut self, line: UndoLine, offset: u64) {
+    fn push_line_to_revert(&mut self, line: PlannedOrDoneLine, offset: u64) {
         self.offsets.push(offset);
         let (PlannedOrDoneChanges::Plan(repairs) | PlannedOrDoneChanges::Done(repairs)) = line.step;
         for repair in repairs
@@ -370,7 +370,7 @@ mod tests {
         let options = options.write(true).create_new(true).mode(PRIVATE_FILE);
         options.open(&path).unwrap().write_all(text).unwrap();
         let filter = FindingFilter::default();
-        let mut file = UndoFile::open(&path, &filter)?;
+        let mut file = UndoFileToRevert::open(&path, &filter)?;
         let mut changes = format!("{} {:?}", file.head.prefix, file.counts);
         while let Some(repairs) = file.pop_newest_repairs()? {
             changes.push_str(&format!("{repairs:?}"));

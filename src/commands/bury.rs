@@ -49,7 +49,7 @@ pub(crate) struct Args {
     jobs: JobTargets<SelectorWithoutFailureFlags>,
 }
 
-pub(super) const BURY: Verb = Verb::new("bury", "bury", "buried").with_raw_replies();
+pub(super) const BURY: Verb = Verb::new("bury", "bury", "buried").allowing_raw_format();
 
 /// The states of jobs that have not started.
 pub(super) const NOT_STARTED: [State; 5] = [

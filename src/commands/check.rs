@@ -87,7 +87,7 @@ impl Args {
     fn context_member_dispatch(&self) -> MemberDispatch<'_> {
         match &self.revert {
             Some(_) => MemberDispatch::Refused("an undo file belongs to one"),
-            None => MemberDispatch::each_in_full_if_several_names(self.check.queues.len()),
+            None => MemberDispatch::require_all_names_if_several(self.check.queues.len()),
         }
     }
 }

@@ -70,7 +70,7 @@ pub(crate) struct Args {
 
 const COMPLETE: Verb = Verb::new("complete", "complete", "completed")
     .with_table(BulkTableColumns::States)
-    .with_raw_replies();
+    .allowing_raw_format();
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Work, run)
     .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jids));

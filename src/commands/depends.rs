@@ -189,11 +189,11 @@ fn change_dependencies(
             .ui
             .note(&format!("note: it does not depend on `{jid}`"));
     }
-    let edges = lanes::read_lane_dependencies(session.core()?, now, std::slice::from_ref(jid))?;
+    let edges = lanes::read_lane_predecessors(session.core()?, now, std::slice::from_ref(jid))?;
     if let Some(edge) = edges.get(jid)
         && (args.off.contains(&edge.before) || (args.off_all && edge.is_sole))
     {
-        let refusal = edge.lane_wait_outcome(jid, job.queue.as_ref());
+        let refusal = edge.refused_by_lane(jid, job.queue.as_ref());
         return Err(refusal.to_error(ASKS));
     }
     let off = args.off_all || !args.off.is_empty();
@@ -204,7 +204,7 @@ fn change_dependencies(
         let note = if off { &[] } else { note };
         let note = Some(note).filter(|_| !dry_run);
         let core = session.core()?;
-        let complete = match core.add_dependencies(now, &job, note, &args.on)? {
+        let complete = match core.add_dependencies_returning_completed(now, &job, note, &args.on)? {
             GuardReply::Done(complete) => complete,
             GuardReply::Refused(refusal) => return Err(refusal_error(&job, &refusal)),
         };

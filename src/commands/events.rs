@@ -44,7 +44,7 @@ use crate::session::Session;
 #[command(add = value::JidCompletionKind::NotComplete)]
 pub(crate) struct Args {
     /// Events whose message names this queue (name or glob)
-    #[arg(long = "queue", value_name = "Q", value_parser = value::pattern(),
+    #[arg(long = "queue", value_name = "Q", value_parser = value::name_or_glob(),
           add = value::CompletionKind::Queues)]
     queues: Vec<NamePattern>,
     /// Events of this job, also of one that was merged into it

@@ -1,6 +1,8 @@
 //! `qless explain`
 
-use super::{HelpGroup, MemberDispatch, Spec, found_and_missing, refuse_missing_with_traces};
+use super::{
+    HelpGroup, MemberDispatch, Spec, found_and_missing, refuse_missing_tracing_single_jid,
+};
 use crate::args::format::Format;
 use crate::args::shared::JidsOrQueue;
 use crate::args::value;
@@ -60,5 +62,5 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             list: List::of_all(found),
         })?,
     }
-    refuse_missing_with_traces(&missing, now, session)
+    refuse_missing_tracing_single_jid(&missing, now, session)
 }

@@ -13,7 +13,7 @@ use crate::args::format::Format;
 use crate::args::shared::{JobTargets, Selector};
 use crate::bulk::ledger;
 use crate::clock::moment::Moment;
-use crate::core::api::export::{ExportReader, StoredIdScan};
+use crate::core::api::export::{ExportedJobReader, StoredJidScan};
 use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
 use crate::core::api::not_found;
@@ -171,7 +171,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
             }
             unreadable = search.unreadable;
             if all {
-                let mut scan = StoredIdScan::new("jobs");
+                let mut scan = StoredJidScan::new("jobs");
                 while let Some(mut jids) = scan.ids_of_next_scan_step(session.core()?, now)? {
                     jids.retain(|jid| seen.insert(jid.clone()));
                     writer.write_jobs_returning_missing(&jids, session)?;
@@ -350,7 +350,7 @@ impl ExportWriter {
     ) -> Result<Vec<Name>, Error> {
         let mut missing = Vec::new();
         let mut unwritten = jids.iter();
-        let mut savings = ExportReader::new(jids);
+        let mut savings = ExportedJobReader::new(jids);
         loop {
             if let Some(kind) = self.stop.error_kind_of_received_signal() {
                 let jobs = format_count(self.jobs, "job", "jobs");
@@ -406,7 +406,7 @@ impl ExportWriter {
         let (core, ui) = session.core_and_ui()?;
         if with.contains(&ExportAddition::Recur) {
             // A scan of all keys also finds recurring jobs that no set of a listed queue has.
-            let (mut scan, mut found) = (StoredIdScan::new("recurring"), BTreeSet::new());
+            let (mut scan, mut found) = (StoredJidScan::new("recurring"), BTreeSet::new());
             while let Some(ids) = scan.ids_of_next_scan_step(core, now)? {
                 found.extend(ids);
             }

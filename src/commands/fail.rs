@@ -57,7 +57,7 @@ pub(crate) struct Args {
     jobs: JobTargets<SelectorWithoutFailureFlags>,
 }
 
-const FAIL: Verb = Verb::new("fail", "fail", "marked failed").with_raw_replies();
+const FAIL: Verb = Verb::new("fail", "fail", "marked failed").allowing_raw_format();
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Recover, run)
     .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));

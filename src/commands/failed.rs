@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::model::bulk::JobSnapshot;
 use crate::model::failure;
 use crate::model::job::State;
-use crate::model::list::{JobList, List};
+use crate::model::list::{JobsAndMissingJids, List};
 use crate::name::Name;
 use crate::select::nothing;
 use crate::session::Session;
@@ -132,7 +132,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return list_failure_groups(&selector, session);
     }
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<JobList>()?;
+    session.ui.check_columns::<JobsAndMissingJids>()?;
     selector = selector.with_default_states(&[State::Failed])?;
     let now = session.connect()?;
     if session.ui.format() == Format::Raw {

@@ -1,6 +1,6 @@
 //! `qless graph`
 
-use super::{HelpGroup, MemberDispatch, Spec, refuse_missing_with_traces};
+use super::{HelpGroup, MemberDispatch, Spec, refuse_missing_tracing_single_jid};
 use crate::args::format::{Format, TimeFormat};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::JidsOrQueue;
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "up")]
     down: bool,
     /// Maximum number of steps from the jobs to others
-    #[arg(long, value_name = "N", value_parser = value::count)]
+    #[arg(long, value_name = "N", value_parser = value::at_least_zero)]
     depth: Option<u64>,
     /// Maximum number of jobs. Up to twice as many edges are drawn; a note counts the others
     #[arg(long, value_name = "N", value_parser = value::graph_job_limit, default_value = "2000")]
@@ -126,7 +126,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let explain = CommandLine::new("explain").with_name_argument(jid);
         session.ui.hint_if(explain.shell_line());
     }
-    refuse_missing_with_traces(&missing, now, session)
+    refuse_missing_tracing_single_jid(&missing, now, session)
 }
 
 /// Refuses `--as` together with an `-o` that asks for a document. A format that only a default sets is no error: `--as`

@@ -94,7 +94,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             }
         }
         session.ui.show(&health)?;
-        return Ok(health.exit());
+        return Ok(health.ok_or_threshold_exit());
     }
     session.ui.print_text(&health.nagios_line())?;
     // Nagios defines the exit codes of plugins, which differ from the exit codes of `qless`.

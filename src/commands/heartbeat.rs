@@ -50,7 +50,7 @@ pub(crate) struct Args {
 
 const HEARTBEAT: Verb = Verb::new("heartbeat", "extend the lock on", "extended")
     .with_table(BulkTableColumns::Expiries)
-    .with_raw_replies();
+    .allowing_raw_format();
 
 /// The word for errors about one job.
 const VERB: &str = "heartbeat";

@@ -2,7 +2,7 @@
 
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
-use crate::args::input_arg::FileArg;
+use crate::args::input_arg::FileOrStreamArg;
 use crate::args::shared::BulkFlags;
 use crate::args::value;
 use crate::error::Error;
@@ -49,7 +49,7 @@ use crate::submit::import::{ExistingPolicy, FailedPolicy, ImportOptions};
 pub(crate) struct Args {
     /// File; `-` for stdin
     #[arg(value_name = "FILE")]
-    file: FileArg,
+    file: FileOrStreamArg,
     /// Put the jobs of one queue into another
     #[arg(long = "map-queue", value_name = "OLD=NEW", value_parser = value::old_and_new_name())]
     map: Vec<(Name, Name)>,

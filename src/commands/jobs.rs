@@ -13,7 +13,7 @@ use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::job::{State, StateCounts};
-use crate::model::list::JobList;
+use crate::model::list::JobsAndMissingJids;
 use crate::model::queue::Queue;
 use crate::select::JobSearch;
 use crate::select::nothing;
@@ -62,10 +62,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .ui
             .report_if_incomplete(queue::partial_result_error(&unreadable));
         let jobs = counts.total_of_all_states();
-        return exit_or_no_match_error(args.require_match, ListOutcome { jobs, exit });
+        return exit_or_no_match_error(args.require_match, ShownCountAndExit { jobs, exit });
     }
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<JobList>()?;
+    session.ui.check_columns::<JobsAndMissingJids>()?;
     let raw = match session.ui.format() {
         Format::Raw => Some(raw_jobs_call(&args.selector)?),
         _ => None,
@@ -93,7 +93,7 @@ fn counts_and_unreadable_queues(
     let states = if selector.is_empty() {
         State::VARIANTS.to_vec()
     } else {
-        selector.selected_states()
+        selector.effective_states()
     };
     // The size of an index is the number of jobs in the `known` states. Jobs in the other states are read one by one.
     let simple = selector.has_no_flag_but_queue_or_state();
@@ -146,18 +146,21 @@ fn counts_and_unreadable_queues(
 }
 
 /// The exit code of a list. With `is_match_required` (`--require-match`), a complete list without jobs is an error.
-fn exit_or_no_match_error(is_match_required: bool, listed: ListOutcome) -> Result<Exit, Error> {
+fn exit_or_no_match_error(
+    is_match_required: bool,
+    listed: ShownCountAndExit,
+) -> Result<Exit, Error> {
     match listed {
-        ListOutcome {
+        ShownCountAndExit {
             jobs: 0,
             exit: Exit::Ok,
         } if is_match_required => Err(Error::not_found("no job matches")),
-        ListOutcome { exit, .. } => Ok(exit),
+        ShownCountAndExit { exit, .. } => Ok(exit),
     }
 }
 
 /// The totals of a list.
-pub(crate) struct ListOutcome {
+pub(crate) struct ShownCountAndExit {
     /// The number of jobs that were shown.
     pub jobs: u64,
     /// The exit code. It is not 0 if the list lacks a queue that could not be read.
@@ -171,7 +174,7 @@ pub(crate) fn list_jobs(
     newest_failed_first: bool,
     now: Moment,
     session: &mut Session,
-) -> Result<ListOutcome, Error> {
+) -> Result<ShownCountAndExit, Error> {
     let mut selector = selector.clone();
     let table = session.ui.format() == Format::Table;
     selector.limit = selector.limit.or(session.ui.default_row_limit());
@@ -196,7 +199,7 @@ pub(crate) fn list_jobs(
         Format::Json => false,
         _ => true,
     };
-    let mut jobs = JobList::default();
+    let mut jobs = JobsAndMissingJids::default();
     jobs.list.offset = selector.offset;
     let mut shown = 0;
     while let Some(mut slice) = search.next_jobs(core)? {
@@ -220,7 +223,7 @@ pub(crate) fn list_jobs(
         if shown == 0 && read_all {
             nothing::hint_why_empty(session, now, Some(&selector))?;
         }
-        return Ok(ListOutcome { jobs: shown, exit });
+        return Ok(ShownCountAndExit { jobs: shown, exit });
     }
     jobs.list.total = search.total_matches(core)?;
     out.show(&jobs)?;
@@ -233,7 +236,7 @@ pub(crate) fn list_jobs(
         _ => out.note_rows_left_out(shown, jobs.list.total, selector.offset, "jobs"),
     }
     let exit = session.ui.report_if_incomplete(left_out);
-    Ok(ListOutcome { jobs: shown, exit })
+    Ok(ShownCountAndExit { jobs: shown, exit })
 }
 
 /// The call of the core's command `jobs`, for `-o raw`. The command takes one state of one queue, or completed jobs.
@@ -251,16 +254,16 @@ fn raw_jobs_call(selector: &Selector) -> Result<Call, Error> {
         {
             Call::raw_call("jobs").arg(state.into_str()).arg(queue)
         }
-        _ => return Err(raw_jobs_selector_error()),
+        _ => return Err(state_and_queue_required_error()),
     };
     if !selector.has_no_flag_but_queue_or_state() {
-        return Err(raw_jobs_selector_error());
+        return Err(state_and_queue_required_error());
     }
     let count = selector.limit.unwrap_or(25);
     Ok(call.arg(selector.offset.to_string()).arg(count.to_string()))
 }
 
-fn raw_jobs_selector_error() -> Error {
+fn state_and_queue_required_error() -> Error {
     Error::usage("the core's own `jobs` takes one state of one queue, or `complete`").hint(
         "give both: `--state running --queue Q`; other states are stalled, scheduled, depends and \
          throttled",

@@ -11,7 +11,7 @@ use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::lane;
-use crate::model::list::JobList;
+use crate::model::list::JobsAndMissingJids;
 use crate::model::queue::Queue;
 use crate::name::Name;
 use crate::session::Session;
@@ -41,7 +41,7 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::reads(HelpGroup::Inspect, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    let now = session.connect_to_show::<JobList>(&[Format::Jid, Format::Raw])?;
+    let now = session.connect_to_show::<JobsAndMissingJids>(&[Format::Jid, Format::Raw])?;
     let lane = lane::lane_name(&args.queue, args.key.as_bytes());
     if session.ui.format() == Format::Raw {
         return session.print_core_reply(now, &Call::raw_call("key.get").arg(&lane));
@@ -70,6 +70,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .ui
             .note_to_people(&format!("lane {lane} has no jobs"));
     }
-    super::read_and_show_jobs(&jids, now, session)?;
+    super::show_found_and_missing_jobs(&jids, now, session)?;
     Ok(Exit::Ok)
 }

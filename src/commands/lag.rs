@@ -41,7 +41,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only these queues (name or glob)
-    #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::CompletionKind::Queues)]
+    #[arg(value_name = "QUEUE", value_parser = value::name_or_glob(), add = value::CompletionKind::Queues)]
     queues: Vec<NamePattern>,
     /// Only queues with at least this lag; exit with 10 if there are any
     #[arg(long, value_name = "D", value_parser = value::recurring_interval)]
@@ -73,7 +73,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             out.write_verbatim_unless_terminal(&text)?;
         }
     } else {
-        let mut lags = core.lags(now, &names)?;
+        let mut lags = core.lags_of_oldest_due_jobs(now, &names)?;
         if let Some(than) = args.older_than {
             lags.retain(|lag| lag.lag_s.0 >= than.as_secs_f64());
             exceeding = lags.len();

@@ -133,7 +133,7 @@ fn read_status(local: &LocalServer, session: &mut Session) -> Result<LocalStatus
     let running = local.is_running()?;
     let jobs = if running {
         let core = session.connect_to(local.target_without_start())?;
-        Some(core.job_count(core.now())?)
+        Some(core.count_jobs_of_all_states(core.now())?)
     } else {
         None
     };

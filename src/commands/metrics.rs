@@ -78,10 +78,10 @@ pub(crate) struct Args {
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SeriesArgs {
     /// Only these queues (name or glob)
-    #[arg(long, value_name = "QUEUE", value_parser = value::pattern(), add = value::CompletionKind::Queues)]
+    #[arg(long, value_name = "QUEUE", value_parser = value::name_or_glob(), add = value::CompletionKind::Queues)]
     queue: Vec<NamePattern>,
     /// Name at most this many groups of failures, the largest; the others are `other`
-    #[arg(long, value_name = "N", value_parser = value::count, default_value = "100")]
+    #[arg(long, value_name = "N", value_parser = value::at_least_zero, default_value = "100")]
     max_groups: u64,
     /// Add a label to each series
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_series_label, conflicts_with = "statsd")]

@@ -15,7 +15,7 @@ use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::explain::text::traces_text;
-use crate::model::list::{JobList, List};
+use crate::model::list::{JobsAndMissingJids, List};
 use crate::name::Name;
 use crate::session::Session;
 
@@ -76,11 +76,15 @@ pub(crate) mod work;
 pub(crate) mod workers;
 
 /// Shows jobs in the order of the given jids. Lists jids of jobs that do not exist as missing.
-fn read_and_show_jobs(jids: &[Name], now: Moment, session: &mut Session) -> Result<(), Error> {
+fn show_found_and_missing_jobs(
+    jids: &[Name],
+    now: Moment,
+    session: &mut Session,
+) -> Result<(), Error> {
     let jobs = session.core()?.jobs(now, JobFields::Brief, jids)?;
     let (found, missing) = found_and_missing(jids, jobs);
     let list = List::of_all(found);
-    session.ui.show(&JobList { list, missing })
+    session.ui.show(&JobsAndMissingJids { list, missing })
 }
 
 /// What was found for each of the jids, and the jids for which nothing was found.
@@ -111,7 +115,7 @@ fn missing_error_with_traces(
 
 /// An error that names the requested jobs that do not exist, if there are any. For a single job, its hint names keys
 /// and lists that still have the jid.
-fn refuse_missing_with_traces(
+fn refuse_missing_tracing_single_jid(
     missing: &[Name],
     now: Moment,
     session: &mut Session,
@@ -135,7 +139,7 @@ pub(crate) enum MemberDispatch<'a> {
     Each,
     /// As `Each`, but the command fails if any member lacks a queue or worker that the command names. That member has
     /// done nothing for the other names, and may get the missing one later.
-    EachInFull,
+    EachMustHaveNames,
     /// The command runs on one member after the other, because its output may be too long for memory.
     InTurn,
     /// The command runs on one member after the other, until a member has what the command asks for.
@@ -170,9 +174,9 @@ pub(crate) enum MemberDispatch<'a> {
 impl MemberDispatch<'_> {
     /// All members, for a command that names a number of queues or workers. A member that lacks a single named queue
     /// has nothing to do. A member that lacks one of several does nothing for the others either, which is an error.
-    fn each_in_full_if_several_names(name_count: usize) -> MemberDispatch<'static> {
+    fn require_all_names_if_several(name_count: usize) -> MemberDispatch<'static> {
         if name_count > 1 {
-            MemberDispatch::EachInFull
+            MemberDispatch::EachMustHaveNames
         } else {
             MemberDispatch::Each
         }
@@ -184,7 +188,7 @@ pub(crate) struct Spec<A> {
     /// The heading under which `qless --help` lists the subcommand.
     pub(crate) group: HelpGroup,
     /// The settings of the config file that apply to the subcommand.
-    pub(crate) config: AppliedConfig,
+    pub(crate) config: ConfigToApply,
     /// Whether output longer than the screen goes through the pager.
     pub(crate) paged: bool,
     /// Whether the subcommand may change something with these arguments. If so, `--read-only` refuses it.
@@ -221,7 +225,7 @@ impl<A> Spec<A> {
     ) -> Spec<A> {
         Spec {
             group,
-            config: AppliedConfig::Whole,
+            config: ConfigToApply::Whole,
             paged: true,
             writes,
             always_writes: false,
@@ -232,7 +236,7 @@ impl<A> Spec<A> {
     }
 
     /// Declares which settings of the config file apply to the subcommand.
-    pub(crate) const fn applied_config(self, config: AppliedConfig) -> Spec<A> {
+    pub(crate) const fn config_to_apply(self, config: ConfigToApply) -> Spec<A> {
         Spec { config, ..self }
     }
 
@@ -263,7 +267,7 @@ impl<A> Spec<A> {
 
 /// The settings of the config file that apply to a subcommand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AppliedConfig {
+pub(crate) enum ConfigToApply {
     /// `[defaults]` and the context in use.
     Whole,
     /// `[defaults]` only: the subcommand manages the contexts.

@@ -23,7 +23,7 @@ use crate::model::bulk::{BulkReport, OutcomeCode};
 use crate::model::bulk::{JobSnapshot, Verb};
 use crate::model::ending::{FailureReason, exhausted_retries_group};
 use crate::model::job::{Job, State};
-use crate::model::list::JobList;
+use crate::model::list::JobsAndMissingJids;
 use crate::model::pattern::NamePattern;
 use crate::name::Name;
 use crate::session::Session;
@@ -110,10 +110,10 @@ const MESSAGE: &str = "buried while it was retrying";
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     args.validate_action_flags()?;
-    let morgue = DeadJobCriterion::from_args(&args);
+    let morgue = MorgueQueueAndGroup::from_args(&args);
     match args.action {
         MorgueAction::List => {
-            let now = session.connect_to_show::<JobList>(&[Format::Jid])?;
+            let now = session.connect_to_show::<JobsAndMissingJids>(&[Format::Jid])?;
             jobs::list_jobs(&morgue.morgue_selector(), true, now, session).map(|listed| listed.exit)
         }
         MorgueAction::Requeue => {
@@ -134,11 +134,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                     .unwrap_or_else(|| exhausted_retries_group(&args.queue)),
                 message: args.message.clone().unwrap_or_else(|| MESSAGE.into()),
             };
-            let plan = morgue.plan_jobs_with_used_retry(&args, &BURY, session)?;
+            let plan = morgue.plan_retrying_jobs(&args, &BURY, session)?;
             bury_jobs(plan, &why, session)
         }
         MorgueAction::Drop => {
-            let plan = morgue.plan_jobs_with_used_retry(&args, &CANCEL, session)?;
+            let plan = morgue.plan_retrying_jobs(&args, &CANCEL, session)?;
             cancel_jobs(plan, args.dependents, None, session.now(), session)
         }
     }
@@ -205,15 +205,15 @@ impl Args {
 }
 
 /// The criterion for dead jobs of a queue: no retries are left, or the failure has a given group.
-struct DeadJobCriterion {
+struct MorgueQueueAndGroup {
     queue: Name,
     /// The given group. `None` means that no retries are left.
     group: Option<Name>,
 }
 
-impl DeadJobCriterion {
-    fn from_args(args: &Args) -> DeadJobCriterion {
-        DeadJobCriterion {
+impl MorgueQueueAndGroup {
+    fn from_args(args: &Args) -> MorgueQueueAndGroup {
+        MorgueQueueAndGroup {
             queue: args.queue.clone(),
             group: args.group.clone(),
         }
@@ -291,7 +291,7 @@ impl DeadJobCriterion {
     }
 
     /// Plans the action for the jobs of the queue that have used a retry and are not running.
-    fn plan_jobs_with_used_retry(
+    fn plan_retrying_jobs(
         &self,
         args: &Args,
         verb: &'static Verb,

@@ -5,7 +5,7 @@ use crate::args::shared::{
     BulkFlags, DueTimeFlags, JobTargets, RequireExistingQueueFlag, SpreadOverTimeFlag,
 };
 use crate::args::value;
-use crate::bulk::requeue::{due_after_delay, wrong_state_outcome};
+use crate::bulk::requeue::{due_after_delay_and_spread, wrong_state_outcome};
 use crate::bulk::{BulkPlan, JobOutcome};
 use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
@@ -74,7 +74,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let due = |job: &JobSnapshot| match (args.later.delay, at, job.due) {
             (None, Some(at), _) => Some(at.plus(job.later)),
             (None, None, Some(due)) => Some(due),
-            (delay, ..) => due_after_delay(delay, job, begun, now),
+            (delay, ..) => due_after_delay_and_spread(delay, job, begun, now),
         };
         let jobs: Vec<_> = jobs.iter().map(|job| (job, due(job))).collect();
         outcomes.extend(core.requeue_jobs(now, note, RequeueVerb::Move, to, None, &jobs)?);

@@ -59,8 +59,8 @@ pub(crate) struct Args {
     dry: DryRunFlag,
 }
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(HelpGroup::Operate, run).context_member_dispatch(|_| MemberDispatch::EachInFull);
+pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Operate, run)
+    .context_member_dispatch(|_| MemberDispatch::EachMustHaveNames);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;

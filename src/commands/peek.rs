@@ -4,11 +4,11 @@ use super::{HelpGroup, Spec};
 use crate::args::format::Format;
 use crate::args::value;
 use crate::command_line::CommandLine;
-use crate::core::api::queue::PausedQueuePolicy;
+use crate::core::api::queue::PauseRespectPolicy;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::list::{JobList, List};
+use crate::model::list::{JobsAndMissingJids, List};
 use crate::name::Name;
 use crate::session::Session;
 
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[arg(value_name = "QUEUE", value_parser = value::name(), add = value::CompletionKind::Queues)]
     queue: Name,
     /// Maximum number of jobs
-    #[arg(long, value_name = "N", default_value = "10", value_parser = value::count)]
+    #[arg(long, value_name = "N", default_value = "10", value_parser = value::at_least_zero)]
     count: u64,
 }
 
@@ -36,7 +36,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(HelpGroup::Inspect, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<JobList>()?;
+    session.ui.check_columns::<JobsAndMissingJids>()?;
     session.require_writable_if_raw_output()?;
     let now = session.connect()?;
     if session.ui.format() == Format::Raw {
@@ -45,14 +45,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let (core, out) = session.core_and_ui()?;
     let queues = std::slice::from_ref(&args.queue);
-    let jobs = core.next_jobs(now, queues, args.count, PausedQueuePolicy::Ignored)?;
+    let jobs = core.next_jobs(now, queues, args.count, PauseRespectPolicy::Ignored)?;
     if jobs.is_empty() {
         core.require_queue(now, &args.queue)?;
     }
     let empty = jobs.is_empty();
-    out.show(&JobList {
+    out.show(&JobsAndMissingJids {
         list: List::of_all(jobs),
-        ..JobList::default()
+        ..JobsAndMissingJids::default()
     })?;
     if empty {
         out.note_to_people("no job to pop");

@@ -7,7 +7,7 @@ use crate::args::value;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::core::api::job::JobFields;
-use crate::core::api::queue::{MAX_NEXT_JOBS, PausedQueuePolicy};
+use crate::core::api::queue::{MAX_NEXT_JOBS, PauseRespectPolicy};
 use crate::core::call::reply;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
@@ -15,7 +15,7 @@ use crate::explain;
 use crate::interrupt::InterruptFlags;
 use crate::json::{Json, field_value};
 use crate::model::bulk::MAX_JOBS_PER_CALL;
-use crate::model::list::{JobList, List};
+use crate::model::list::{JobsAndMissingJids, List};
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
@@ -56,7 +56,7 @@ pub(crate) const SPEC: Spec<Args> =
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<JobList>()?;
+    session.ui.check_columns::<JobsAndMissingJids>()?;
     let worker = actor::worker_name_given_or_of_session(args.worker.as_ref())?;
     session.ui.continue_if_reader_closes_stdout();
     let now = session.connect()?;
@@ -97,7 +97,7 @@ fn show_popped(
     let mut found: Vec<_> = found.into_iter().flatten().collect();
     core.add_missing_merge_payloads(now, found.iter_mut())
         .map_err(|error| unshown_jobs_error(jids, worker, &error))?;
-    let jobs = JobList {
+    let jobs = JobsAndMissingJids {
         list: List::of_all(found),
         missing: Vec::new(),
     };
@@ -239,7 +239,7 @@ fn hint_at_jobs_of(worker: &Name) -> Option<String> {
 /// Shows the jobs that a pop would get now.
 fn preview_pop(args: &Args, now: Moment, session: &mut Session) -> Result<Exit, Error> {
     let (core, out) = session.core_and_ui()?;
-    let found = core.next_jobs(now, &args.queues, args.count, PausedQueuePolicy::Count)?;
+    let found = core.next_jobs(now, &args.queues, args.count, PauseRespectPolicy::Count)?;
     let count = found.len() as u64;
     if count == 0 {
         explain_empty_pop(&args.queues, now, session);
@@ -247,7 +247,7 @@ fn preview_pop(args: &Args, now: Moment, session: &mut Session) -> Result<Exit, 
     }
     // A dry run pops nothing, so there is no reply of the core to show.
     if out.format() != Format::Raw {
-        out.show(&JobList {
+        out.show(&JobsAndMissingJids {
             list: List::of_all(found),
             missing: Vec::new(),
         })?;

@@ -36,7 +36,7 @@ pub(crate) struct Args {
 
 const PRIORITY: Verb = Verb::new("priority", "change the priority of", "changed")
     .with_table(BulkTableColumns::Priorities)
-    .with_raw_replies();
+    .allowing_raw_format();
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Submit, run)
     .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));

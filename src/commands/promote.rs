@@ -3,7 +3,7 @@
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::shared::{BulkFlags, JobTargets, SpreadOverTimeFlag};
 use crate::args::value;
-use crate::bulk::requeue::{due_after_delay, wrong_state_outcome};
+use crate::bulk::requeue::{due_after_delay_and_spread, wrong_state_outcome};
 use crate::bulk::{BulkPlan, JobOutcome};
 use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
@@ -60,7 +60,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     plan.add_lane_wait_to_single_refusal(session)?;
     let begun = session.now();
     plan.change_in_slices(session, consent, |core, now, note, jobs, outcomes| {
-        let due = |job: &JobSnapshot| due_after_delay(None, job, begun, now);
+        let due = |job: &JobSnapshot| due_after_delay_and_spread(None, job, begun, now);
         let jobs: Vec<_> = jobs.iter().map(|job| (job, due(job))).collect();
         outcomes.extend(core.requeue_jobs(now, note, RequeueVerb::Promote, None, None, &jobs)?);
         Ok(())

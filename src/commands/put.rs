@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::coordination::{self, CoordinationFlags, OccupiedLaneFlags};
-use crate::args::input_arg::{FileArg, InputArg};
+use crate::args::input_arg::{FileOrStreamArg, InputArg};
 use crate::args::moment::{self, MomentArg};
 use crate::args::shared::{
     BULK, DueTimeFlags, MaxInputDataFlag, RequireExistingQueueFlag, WaitReplicasFlag,
@@ -28,11 +28,11 @@ use crate::json::path::JsonPath;
 use crate::model::bulk::OutcomeCode;
 use crate::model::coordination::{CoordinationOption, CoordinationOptions, RequiredOption};
 use crate::model::job::State;
-use crate::model::put::{DuplicateOutcome, JidDerivation, PutOrExistingJob};
+use crate::model::put::{DuplicateOutcome, MissingJidSource, PutOrExistingJob};
 use crate::name::Name;
 use crate::session::Session;
 use crate::submit::jid::{self, LineDefaults};
-use crate::submit::{self, SubmitFlags, SubmitOptions};
+use crate::submit::{self, PutFromFlags, SubmitOptions};
 use crate::text::{format_count, format_duration};
 use crate::wait::{self, SubscribedWait, WaitOptions};
 
@@ -140,7 +140,7 @@ pub(crate) struct Args {
           add = value::CompletionKind::Tags)]
     tags: Vec<Name>,
     /// Number of retries
-    #[arg(long, value_name = "N", value_parser = value::count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = value::at_least_zero, allow_hyphen_values = true)]
     retries: Option<u64>,
     /// Jid of a job that must be complete first
     #[arg(long, value_name = "JID", value_parser = value::name(),
@@ -152,7 +152,7 @@ pub(crate) struct Args {
     /// With `--from`: source of the jids: `content`, or a path in the data such as `user.id`
     #[arg(long, value_name = "content|PATH", value_parser = value::jid_derivation(), requires = "from",
           conflicts_with = "replace")]
-    jid_from: Option<JidDerivation>,
+    jid_from: Option<MissingJidSource>,
     /// In a context with several prefixes or members, keep jobs together by the value at this path in the
     /// data, such as `customer.id` [default: by `--key`, else by the jid]
     #[arg(long, value_name = "PATH", value_parser = value::data_path())]
@@ -160,9 +160,9 @@ pub(crate) struct Args {
     /// Put one job per line of this file, each a JSON object; `-` for stdin
     #[arg(help_heading = BULK, long, value_name = "FILE",
           conflicts_with_all = ["positional", "jid"])]
-    from: Option<FileArg>,
+    from: Option<FileOrStreamArg>,
     #[command(flatten)]
-    lines: SubmitFlags,
+    lines: PutFromFlags,
     /// Wait until the job is complete, at most for D, such as `10m`; with `--from`, all jobs
     #[arg(long, value_name = "D", num_args = 0..=1, require_equals = true,
           value_parser = moment::parse_deadline)]
@@ -215,7 +215,7 @@ impl Args {
         members: usize,
         session: &mut Session,
     ) -> Result<Vec<TwoPassFile>, Error> {
-        let from = self.from.as_ref().unwrap_or(&FileArg::Stream);
+        let from = self.from.as_ref().unwrap_or(&FileOrStreamArg::Stream);
         let data = self.positional.as_ref().or(self.data.as_ref());
         if data == Some(&InputArg::Stdin) {
             let what = "the data comes from stdin, which several members cannot read";
@@ -223,7 +223,7 @@ impl Args {
         }
         let data = self.read_data(&mut session.input())?;
         let defaults = self.line_defaults(data);
-        submit::share_lines(from, &defaults, self.shard_by.as_ref(), members)
+        submit::share_lines_by_shard_key(from, &defaults, self.shard_by.as_ref(), members)
     }
 
     /// The defaults that the command line gives for all lines of a file.
@@ -287,14 +287,14 @@ impl Args {
 }
 
 /// Waits until jobs are complete. Writes nothing to stdout, which already has the output of `put`.
-fn wait_for_jobs(
+fn wait_until_jobs_complete(
     waiter: SubscribedWait,
     jids: Vec<Name>,
     session: &mut Session,
 ) -> Result<(), Error> {
     let options = waiter.options;
     session.ui.flush_stdout_and_wait_for_pager()?;
-    let wait = waiter.wait_for_jobs(jids, session, |_, _| Ok(()))?;
+    let wait = waiter.wait_until_jobs_complete(jids, session, |_, _| Ok(()))?;
     wait::require_awaited_state(&wait, &options, session)?;
     let elapsed = format_duration(wait.totals.elapsed_s.0);
     let jobs = format_count(wait.totals.jobs as u64, "job", "jobs");
@@ -312,18 +312,18 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return put_lines(&args, from, session);
     }
     // clap does not refuse these if there is positional data, because that conflicts with `--from`.
-    if args.jid_from.is_some() || args.lines != SubmitFlags::default() {
+    if args.jid_from.is_some() || args.lines != PutFromFlags::default() {
         return Err(Error::usage("`--from` is missing"));
     }
     put_one(&args, session)
 }
 
 /// Puts one job per line of a file.
-fn put_lines(args: &Args, from: &FileArg, session: &mut Session) -> Result<Exit, Error> {
+fn put_lines(args: &Args, from: &FileOrStreamArg, session: &mut Session) -> Result<Exit, Error> {
     let mut source = session.input();
     let data = args.read_data(&mut source)?;
     // Claim stdin for the jobs, unless its lines were read before, to divide them among the members of the context.
-    if *from == FileArg::Stream && session.input_sharing_member_count().is_none() {
+    if *from == FileOrStreamArg::Stream && session.input_sharing_member_count().is_none() {
         source.claim_stdin_for("jobs")?;
     }
     let options = SubmitOptions {
@@ -342,7 +342,7 @@ fn put_lines(args: &Args, from: &FileArg, session: &mut Session) -> Result<Exit,
         && let Some(options) = args.wait_options(session.now())
     {
         let waiter = SubscribedWait::subscribe_and_handle_signals(options, session)?;
-        wait_for_jobs(waiter, submitted.jids, session)?;
+        wait_until_jobs_complete(waiter, submitted.jids, session)?;
     }
     Ok(submitted.exit)
 }
@@ -396,34 +396,36 @@ fn put_one(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     let job = args.new_job(data);
     let fresh = || Name::from(uuid::Uuid::new_v4().simple().to_string());
     let jid = args.jid.clone().unwrap_or_else(fresh);
-    let mut call = args.policy().put_one_call(maxima.as_put_maxima().as_ref());
+    let mut call = args
+        .policy()
+        .put_one_call(maxima.changed_maxima_for_put().as_ref());
     job.for_each_put_word(jid.as_bytes(), now, |word| call.push_arg(word));
     let put = match session.core()?.put_one(now, &jid, call)? {
         GuardReply::Done(placed) => {
             note_no_dependencies(&placed, args.allow_missing, session);
-            note_if_option_has_no_effect(&job, now, session)?;
+            note_option_without_required_dup(&job, now, session)?;
             put_or_duplicated_job(&job, jid, placed, args.dry_run, now, session)?
         }
         GuardReply::Refused(refusal) if refusal.code == OutcomeCode::Exists && args.if_absent => {
-            existing_job(jid, args.dry_run, now, session)?
+            read_existing_job_as_result(jid, args.dry_run, now, session)?
         }
         GuardReply::Refused(refusal) => return Err(refusal_error(&job, &jid, &refusal)),
     };
     show_put(&put, session)?;
     if args.dry_run {
-        if put.writes_job() {
+        if put.creates_or_changes_job() {
             maxima.note_planned_maxima(session);
         }
         return Ok(Exit::Ok);
     }
-    if put.writes_job() {
+    if put.creates_or_changes_job() {
         maxima.note_changed_maxima(session);
     }
     if let Some(replicas) = args.replicas.wait_replicas {
         session.core()?.wait_for_replicas(replicas)?;
     }
     if let Some(waiter) = waiter {
-        wait_for_jobs(waiter, vec![put.jid], session)?;
+        wait_until_jobs_complete(waiter, vec![put.jid], session)?;
     }
     Ok(Exit::Ok)
 }
@@ -444,7 +446,7 @@ fn note_no_dependencies(placed: &PutResult, allow_missing: bool, session: &mut S
 
 /// Notes an option that has no effect, because neither the put nor the defaults of its queue set the `dup` that
 /// the option requires. This is no error: the defaults can change between two runs of a command.
-fn note_if_option_has_no_effect(
+fn note_option_without_required_dup(
     job: &NewJob,
     now: Moment,
     session: &mut Session,
@@ -504,12 +506,12 @@ pub(super) fn put_or_duplicated_job(
     Ok(PutOrExistingJob {
         queued_behind: placed.behind,
         duplicate,
-        ..existing_job(existing, dry_run, now, session)?
+        ..read_existing_job_as_result(existing, dry_run, now, session)?
     })
 }
 
 /// A job that existed before the put, with its present queue and state.
-fn existing_job(
+fn read_existing_job_as_result(
     jid: Name,
     dry_run: bool,
     now: Moment,

@@ -29,7 +29,7 @@ use crate::text::format_count;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only these queues (name or glob)
-    #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::CompletionKind::Queues)]
+    #[arg(value_name = "QUEUE", value_parser = value::name_or_glob(), add = value::CompletionKind::Queues)]
     queues: Vec<NamePattern>,
     #[command(flatten)]
     pub watch: WatchFlag,

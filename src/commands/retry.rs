@@ -81,7 +81,7 @@ pub(crate) struct Args {
 /// The verb for a retry in the name of the worker that holds the job, which uses one retry.
 const HOLDER_RETRY: Verb = Verb::new("retry", "retry", "retried")
     .with_table(BulkTableColumns::Remaining)
-    .with_raw_replies();
+    .allowing_raw_format();
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Recover, run)
     .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
@@ -105,7 +105,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         completed: args.completed,
         force: args.force,
     };
-    note_flags_that_need_state(&options, &args.jobs.selector, session);
+    note_flags_ineffective_without_state(&options, &args.jobs.selector, session);
     let (flags, targets) = (&args.bulk, &args.jobs);
     let refuse = |job: &JobSnapshot| options.refuse_not_retriable(job);
     let mut plan = BulkPlan::of_targets(session, &RETRY, flags, targets, &[State::Failed], refuse)?;
@@ -115,7 +115,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 /// Prints a note if `--completed` or `--force` has no effect because `--state` is missing: a selector without
 /// `--state` selects only failed jobs.
-fn note_flags_that_need_state(options: &RetryOptions, selector: &Selector, session: &mut Session) {
+fn note_flags_ineffective_without_state(
+    options: &RetryOptions,
+    selector: &Selector,
+    session: &mut Session,
+) {
     if !selector.states.is_empty() || (selector.is_empty() && !selector.all) {
         return;
     }

@@ -47,7 +47,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let script = match (args.client, args.lib) {
         (Some(ScriptVariantClient::QlessPhp), _) => Script::for_qless_php(session.prefix()),
-        (None, true) => Script::library_form(session.prefix()),
+        (None, true) => Script::for_appended_plugins(session.prefix()),
         (None, false) => Script::new(session.prefix()),
     };
     session.ui.print_text(&script.script_text())?;

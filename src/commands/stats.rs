@@ -33,7 +33,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Queues (name or glob)
-    #[arg(value_name = "QUEUE", required = true, value_parser = value::pattern(),
+    #[arg(value_name = "QUEUE", required = true, value_parser = value::name_or_glob(),
           add = value::CompletionKind::Queues)]
     queues: Vec<NamePattern>,
     /// Day: `2026-11-20`, `today` or `yesterday`

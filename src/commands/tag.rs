@@ -13,9 +13,9 @@ use crate::exit::Exit;
 use crate::input::jids;
 use crate::json::Json;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkReport, BulkRow, BulkTableColumns, BulkTotals};
+use crate::model::bulk::{BulkReport, BulkTableColumns, BulkTableRow, BulkTotals};
 use crate::model::job::Job;
-use crate::model::list::{JobList, List};
+use crate::model::list::{JobsAndMissingJids, List};
 use crate::model::tag::Tag;
 use crate::name::Name;
 use crate::select;
@@ -50,7 +50,7 @@ pub(crate) struct Args {
 
 const TAG: Verb = Verb::new("tag", "tag", "tagged")
     .with_table(BulkTableColumns::Tags)
-    .with_raw_replies();
+    .allowing_raw_format();
 
 impl Args {
     fn writes(&self) -> bool {
@@ -58,13 +58,13 @@ impl Args {
     }
 
     /// Whether the only argument is `list` or `ls`, so that the command lists all tags.
-    fn asks_for_tag_list(&self) -> bool {
+    fn has_list_as_only_argument(&self) -> bool {
         let jids = self.jobs.jids.as_slice();
         matches!(jids, [word] if !self.writes() && is_list_or_ls(&word.as_typed()))
     }
 
     fn context_member_dispatch(&self) -> MemberDispatch<'_> {
-        if self.asks_for_tag_list() {
+        if self.has_list_as_only_argument() {
             MemberDispatch::Each
         } else {
             MemberDispatch::Jobs(&self.jobs.jids)
@@ -76,7 +76,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(HelpGroup::Submit, Args::wri
     .context_member_dispatch(Args::context_member_dispatch);
 
 fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
-    if args.asks_for_tag_list() {
+    if args.has_list_as_only_argument() {
         args.jobs.jids.clear();
     }
     let selector = &args.jobs.selector;
@@ -86,7 +86,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     } else if no_jobs {
         list_tags(selector.offset, selector.limit, session)
     } else {
-        show_tags(&args.jobs, session)
+        show_tags_of_jobs(&args.jobs, session)
     }
 }
 
@@ -108,7 +108,7 @@ fn change_tags(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     })
 }
 
-fn show_tags(jobs: &JobTargets, session: &mut Session) -> Result<Exit, Error> {
+fn show_tags_of_jobs(jobs: &JobTargets, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     session.ui.check_columns::<BulkReport>()?;
     jobs.require_either_jids_or_selector()?;
@@ -123,14 +123,14 @@ fn show_tags(jobs: &JobTargets, session: &mut Session) -> Result<Exit, Error> {
     };
     let out = &mut session.ui;
     if out.format() == Format::Table {
-        let row = |job: &Job| BulkRow {
+        let row = |job: &Job| BulkTableRow {
             jid: job.jid.clone(),
             cells: job.tags.clone(),
         };
-        let rows: Vec<BulkRow> = found.iter().map(row).collect();
+        let rows: Vec<BulkTableRow> = found.iter().map(row).collect();
         out.show(&tag_report(rows))?;
     } else {
-        out.show(&JobList {
+        out.show(&JobsAndMissingJids {
             list: List::of_all(found),
             missing: missing.clone(),
         })?;
@@ -141,7 +141,7 @@ fn show_tags(jobs: &JobTargets, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-pub(super) fn tag_report(rows: Vec<BulkRow>) -> BulkReport {
+pub(super) fn tag_report(rows: Vec<BulkTableRow>) -> BulkReport {
     BulkReport {
         sum: BulkTotals::new("tag", false, 0),
         items: Vec::new(),

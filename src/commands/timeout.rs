@@ -33,7 +33,7 @@ pub(crate) struct Args {
 
 const TIMEOUT: Verb = Verb {
     of_one: Some("revoked the lock on"),
-    ..Verb::new("timeout", "time out", "timed out").with_raw_replies()
+    ..Verb::new("timeout", "time out", "timed out").allowing_raw_format()
 };
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Recover, run)

@@ -31,7 +31,7 @@ use crate::top::{self, CommandConnectionArgs, TopOptions};
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only these queues (name or glob)
-    #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::CompletionKind::Queues)]
+    #[arg(value_name = "QUEUE", value_parser = value::name_or_glob(), add = value::CompletionKind::Queues)]
     queues: Vec<NamePattern>,
     /// How often to look
     #[arg(long, value_name = "D", value_parser = value::positive_duration, default_value = "2s")]
@@ -60,7 +60,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     for session in &mut sessions {
         session.globals.timeout = Some(session.timeout().min(CALL_TIME_LIMIT));
         // Later, nobody could type it.
-        if args.no_retry || session.globals.takes_password_interactively() {
+        if args.no_retry || session.globals.takes_typed_or_stdin_password() {
             session.connect()?;
         }
     }

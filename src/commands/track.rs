@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids::GivenJids;
 use crate::model::bulk::Verb;
-use crate::model::list::{JobList, List};
+use crate::model::list::{JobsAndMissingJids, List};
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{comma_list, format_count};
@@ -46,9 +46,10 @@ pub(crate) struct Args {
     pub watch: WatchFlag,
 }
 
-const TRACK: Verb = Verb::new("track", "track", "tracked").with_raw_replies();
+const TRACK: Verb = Verb::new("track", "track", "tracked").allowing_raw_format();
 
-const UNTRACK: Verb = Verb::new("untrack", "stop tracking", "no longer tracked").with_raw_replies();
+const UNTRACK: Verb =
+    Verb::new("untrack", "stop tracking", "no longer tracked").allowing_raw_format();
 
 impl Args {
     fn writes(&self) -> bool {
@@ -107,7 +108,7 @@ fn start_or_stop_tracking(
 }
 
 fn list_tracked(session: &mut Session) -> Result<Exit, Error> {
-    let now = session.connect_to_show::<JobList>(&[Format::Jid, Format::Raw])?;
+    let now = session.connect_to_show::<JobsAndMissingJids>(&[Format::Jid, Format::Raw])?;
     if session.ui.format() == Format::Raw {
         return session.print_core_reply(now, &Call::raw_call("track"));
     }
@@ -115,7 +116,7 @@ fn list_tracked(session: &mut Session) -> Result<Exit, Error> {
     let jids = core.index_members(now, &Index::Tracked)?;
     let (mut found, missing) = found_and_missing(&jids, core.jobs(now, JobFields::Brief, &jids)?);
     core.set_failed_dependency_counts(now, found.iter_mut().collect())?;
-    let jobs = JobList {
+    let jobs = JobsAndMissingJids {
         list: List::of_all(found),
         missing,
     };

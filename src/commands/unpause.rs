@@ -43,7 +43,7 @@ pub(crate) struct Args {
 
 pub(crate) const SPEC: Spec<Args> =
     Spec::writes(HelpGroup::Operate, run).context_member_dispatch(|args| {
-        MemberDispatch::each_in_full_if_several_names(args.queues.queues.len())
+        MemberDispatch::require_all_names_if_several(args.queues.queues.len())
     });
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
@@ -115,7 +115,7 @@ fn note_owed_runs(queues: &[Queue], now: Moment, session: &mut Session) -> Resul
         .core()?
         .first_recurring(now, &holding, MAX_RECURRING_READ)?;
     let active = first.templates.iter().filter(|job| !job.is_paused());
-    let owed: u64 = active.map(|job| job.owed_runs(now)).sum();
+    let owed: u64 = active.map(|job| job.missed_runs_within_backlog(now)).sum();
     if let Some(owed) = owed_text(owed, session.ui.render_options()) {
         session.ui.note(&format!(
             "note: {owed} by recurring jobs: the next pops put them"

@@ -121,7 +121,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         session.ui.note("no job matches: nothing to wait for");
     }
-    let wait = waiter.wait_for_jobs(jids, session, show_wait_result)?;
+    let wait = waiter.wait_until_jobs_complete(jids, session, show_wait_result)?;
     match session.ui.format() {
         Format::Json => session.ui.show(&wait)?,
         Format::Ndjson => {
@@ -157,7 +157,7 @@ fn show_wait_result(ui: &mut Ui, item: &WaitItem) -> Result<(), Error> {
         }
         Format::Ndjson => write_ndjson_line(item, ui),
         Format::Jid if matches!(item.result, JobWaitResult::Reached(_)) => {
-            ui.write_unambiguous_jids(&[&item.jid])
+            ui.write_jids_skipping_ambiguous(&[&item.jid])
         }
         _ => Ok(()),
     }

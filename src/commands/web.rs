@@ -25,7 +25,7 @@ use crate::model::overview::history::JobRateHistory;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{Sanitized, sanitize_to_line};
-use crate::web::{CommandOutput, WebCommandMode, WebOptions, WebServer};
+use crate::web::{CommandOutput, CommandRunMode, WebOptions, WebServer};
 
 /// Serve a page that shows the queues in a browser
 ///
@@ -108,7 +108,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.ui.warn(&warning);
         }
         // Later, nobody could type it.
-        if args.no_retry || session.globals.takes_password_interactively() {
+        if args.no_retry || session.globals.takes_typed_or_stdin_password() {
             session.connect()?;
         }
     }
@@ -189,7 +189,7 @@ fn save_history(path: &Path, server: &SnapshotHttpResponder) -> Result<(), Error
 }
 
 /// Runs a command for a page, and returns its output instead of printing it.
-fn run_command(line: &CommandLine, mode: WebCommandMode, session: &mut Session) -> CommandOutput {
+fn run_command(line: &CommandLine, mode: CommandRunMode, session: &mut Session) -> CommandOutput {
     let Some((leading, names)) = line.runnable_words_and_names() else {
         let why = "an empty name or a NUL byte cannot be given to a command";
         return CommandOutput {
@@ -205,13 +205,13 @@ fn run_command(line: &CommandLine, mode: WebCommandMode, session: &mut Session) 
         .map(|name| plain::mark_as_plain_if_ambiguous(&word(name)));
     words.extend(iter::once("--".into()).chain(names));
     let name = words.remove(0);
-    if matches!(mode, WebCommandMode::DryRun) {
+    if matches!(mode, CommandRunMode::DryRun) {
         words.insert(0, "--dry-run".into());
     }
     session
         .ui
-        .begin_capture(matches!(mode, WebCommandMode::Document));
-    if let WebCommandMode::Confirmed { label } = mode {
+        .begin_capture(matches!(mode, CommandRunMode::Document));
+    if let CommandRunMode::Confirmed { label } = mode {
         session.ui.answer_yes_to_all(label);
     }
     let result = match name.to_str() {

@@ -28,7 +28,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only these workers (name or glob)
-    #[arg(value_name = "WORKER", value_parser = value::pattern(), add = value::CompletionKind::Workers)]
+    #[arg(value_name = "WORKER", value_parser = value::name_or_glob(), add = value::CompletionKind::Workers)]
     workers: Vec<NamePattern>,
     #[command(flatten)]
     pub watch: WatchFlag,

@@ -135,7 +135,7 @@ pub(super) fn connect_item(
 }
 
 /// The result of the TLS handshake and of the server's certificate. `None` for a Unix socket, which has no TLS.
-pub(super) fn tls_item(
+pub(super) fn tls_item_unless_socket(
     target: &ServerTarget,
     reached: &ReachReport,
     now: Moment,
@@ -221,7 +221,7 @@ pub(super) fn probe_named_nodes_item(core: &Core) -> Option<DoctorItem> {
 }
 
 /// The user and the database.
-pub(super) fn login_item(target: &ServerTarget) -> DoctorItem {
+pub(super) fn user_and_database_item(target: &ServerTarget) -> DoctorItem {
     let user = target.user.as_deref().unwrap_or("default");
     let what = format!("user {}, database {}", Sanitized(user), target.db);
     DoctorItem::ok(DoctorCheck::Login, what).with_evidence(DoctorEvidence {
@@ -232,9 +232,9 @@ pub(super) fn login_item(target: &ServerTarget) -> DoctorItem {
 }
 
 /// The result for the prefix: a warning if the server is a cluster and the prefix has no hash tag.
-pub(super) fn prefix_item(prefix: &str, core: Option<&Core>) -> DoctorItem {
+pub(super) fn prefix_hash_tag_item(prefix: &str, core: Option<&Core>) -> DoctorItem {
     let check = DoctorCheck::Prefix;
-    let item = if core.is_some_and(Core::has_untagged_prefix_in_cluster) {
+    let item = if core.is_some_and(Core::relies_on_single_cluster_primary) {
         let (fact, way_out) = hash_tag_warning_and_remedy(prefix);
         DoctorItem::warning(check, fact, way_out)
     } else {

@@ -63,10 +63,13 @@ pub(crate) fn diagnose(session: &mut Session) -> Result<Diagnosis, Error> {
         Some(connection::config_item(session)),
         Some(connection::address_item(session, &target)),
         Some(connection::connect_item(&target, core.as_ref(), &reached)),
-        connection::tls_item(&target, &reached, session.now()),
+        connection::tls_item_unless_socket(&target, &reached, session.now()),
         core.as_ref().and_then(connection::probe_named_nodes_item),
-        Some(connection::login_item(&target)),
-        Some(connection::prefix_item(session.prefix(), core.as_ref())),
+        Some(connection::user_and_database_item(&target)),
+        Some(connection::prefix_hash_tag_item(
+            session.prefix(),
+            core.as_ref(),
+        )),
     ];
     let mut checks = CheckResults::default();
     for item in connection_items.into_iter().flatten() {

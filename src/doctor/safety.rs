@@ -133,7 +133,7 @@ pub(super) fn persistence_item(
     } else if let Some(failed) = facts.sentence_if_has_problem(ProblemCode::Persistence) {
         DoctorItem::warning(check, failed, error.hint_text().unwrap_or_default())
     } else if facts.append_only {
-        append_only_item(config)
+        appendfsync_item(config)
     } else {
         snapshots_item(report, config, core)
     };
@@ -145,7 +145,7 @@ pub(super) fn persistence_item(
 }
 
 /// The persistence result for a server with an append-only file: how much a crash can lose, by `appendfsync`.
-fn append_only_item(config: Option<&ServerConfig>) -> DoctorItem {
+fn appendfsync_item(config: Option<&ServerConfig>) -> DoctorItem {
     let check = DoctorCheck::Persistence;
     match config.map_or("", |config| config.appendfsync.as_str()) {
         "always" => DoctorItem::ok(check, "append-only file, on disk before each reply"),

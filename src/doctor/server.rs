@@ -48,7 +48,7 @@ pub(super) fn add_server_items(
             return;
         }
         Ok(report) => checks.add_or_skip(server_item(report, target)),
-        Err(_) => checks.add_or_skip(unreported_server_item(core)),
+        Err(_) => checks.add_or_skip(server_item_without_info(core)),
     }
     let made = core.time_core_call(now);
     let is_blocked = made.as_ref().is_err_and(would_block_next_calls);
@@ -157,7 +157,7 @@ fn server_item(report: &ServerReport, target: &ServerTarget) -> DoctorItem {
     })
 }
 
-fn unreported_server_item(core: &Core) -> DoctorItem {
+fn server_item_without_info(core: &Core) -> DoctorItem {
     let version = match core.server_version() {
         "" => "it does not tell its version".to_owned(),
         version => format!("Redis {version}"),

@@ -19,14 +19,16 @@ pub(crate) struct EventFilter {
 impl EventFilter {
     /// Whether `qless events` shows an event. If the event has no queue or no jid, a filter by that does not match.
     pub(crate) fn matches(&self, event: &Event) -> bool {
-        let names_queue = |queue: &Option<Name>| {
+        let message_names_queue = |queue: &Option<Name>| {
             let queue = queue.as_ref();
             queue.is_some_and(|name| self.queues.iter().any(|pattern| pattern.matches(name)))
         };
         let names_jid =
             |jid: &Option<Name>| jid.as_ref().is_some_and(|jid| self.jids.contains(jid));
         (self.kinds.is_empty() || self.kinds.contains(&event.event))
-            && (self.queues.is_empty() || names_queue(&event.queue) || names_queue(&event.to))
+            && (self.queues.is_empty()
+                || message_names_queue(&event.queue)
+                || message_names_queue(&event.to))
             && (self.jids.is_empty() || names_jid(&event.jid) || names_jid(&event.into))
     }
 
@@ -62,7 +64,7 @@ impl EventFilter {
             let why = format!("`{flag}` matches nothing: no message of {events} names a {what}");
             Err(Error::usage(why).hint(hint.to_owned()))
         };
-        if !self.queues.is_empty() && !may_match(EventChannel::names_queue) {
+        if !self.queues.is_empty() && !may_match(EventChannel::message_names_queue) {
             return refused("--queue", "queue", "`--jid` selects by job");
         }
         if !self.jids.is_empty() && !may_match(|_, kind| kind.names_job()) {

@@ -67,7 +67,8 @@ pub(crate) fn show_events_until_limit(
         shared_stream: session.shared_stream_counters(),
     };
     watcher.set_deadline(limits, session.now());
-    let opened = session.ensure_connected_within(watcher.subscribe_timeout(MIN_CONNECT_TIME));
+    let opened =
+        session.ensure_connected_within(watcher.subscribe_attempt_timeout(MIN_CONNECT_TIME));
     let connected = opened.and_then(|()| session.connect());
     if let Ok(now) = connected {
         watcher.set_deadline(limits, now);
@@ -114,17 +115,21 @@ impl EventWatcher<'_> {
             .and_then(|left| Instant::now().checked_add(left));
     }
 
-    /// The time that an attempt to subscribe may take: until the deadline, but at least `least`. Without a deadline, it
+    /// The time that an attempt to subscribe may take: until the deadline, but at min_timeout `min_timeout`. Without a deadline, it
     /// is unlimited.
-    fn subscribe_timeout(&self, least: Duration) -> Duration {
+    fn subscribe_attempt_timeout(&self, min_timeout: Duration) -> Duration {
         let left = |end: Instant| end.saturating_duration_since(Instant::now());
-        self.deadline.map_or(Duration::MAX, left).max(least)
+        self.deadline.map_or(Duration::MAX, left).max(min_timeout)
     }
 
     /// Subscribes to the channels, over a connection that only the stream uses. Gives up at the deadline, or after
-    /// `least` if that is later.
-    fn subscribe(&self, least: Duration, session: &mut Session) -> Result<EventStream, Error> {
-        let limit = self.subscribe_timeout(least);
+    /// `min_timeout` if that is later.
+    fn subscribe(
+        &self,
+        min_timeout: Duration,
+        session: &mut Session,
+    ) -> Result<EventStream, Error> {
+        let limit = self.subscribe_attempt_timeout(min_timeout);
         let end = Instant::now().checked_add(limit);
         session.ensure_connected_within(limit)?;
         let mut core = session.take_or_open_core()?;
@@ -142,7 +147,7 @@ impl EventWatcher<'_> {
         let (stream, gap) = match stream {
             Ok(stream) => (stream, None),
             Err(error) if may_answer_later(&error) => {
-                session.count_as_unreached();
+                session.count_as_not_yet_reached();
                 if !session.is_any_member_reachable() {
                     return Err(error);
                 }
@@ -238,7 +243,7 @@ impl EventWatcher<'_> {
 
     /// The exit code if the stream has ended.
     fn exit_if_ended(&self) -> Result<Option<Exit>, Error> {
-        let shown = self.shared_stream.shown_line_count();
+        let shown = self.shared_stream.lines_shown_by_all_members();
         if self.count.is_some_and(|count| shown >= count) {
             return Ok(Some(Exit::Ok));
         }

@@ -7,7 +7,7 @@ mod walk;
 use std::collections::BTreeSet;
 
 use crate::clock::moment::Moment;
-use crate::core::api::explain::PopFactsQuery;
+use crate::core::api::explain::QueueAndOptionalJid;
 use crate::core::api::job::JobFields;
 use crate::core::api::not_found;
 use crate::core::call::Core;
@@ -32,14 +32,14 @@ pub(crate) fn explain_jobs(
     let mut explanations = Vec::with_capacity(jids.len());
     for jids in jids.chunks(MAX_JOBS) {
         let items = core.jobs_or_recurring_jobs(now, JobFields::Brief, jids)?;
-        let queries: Vec<Option<PopFactsQuery>> = items
+        let queries: Vec<Option<QueueAndOptionalJid>> = items
             .iter()
             .map(|item| match item.as_ref()? {
-                JobOrRecurring::Job(job) => Some(PopFactsQuery {
+                JobOrRecurring::Job(job) => Some(QueueAndOptionalJid {
                     queue: job.queue.as_ref()?,
                     jid: Some(&job.jid),
                 }),
-                JobOrRecurring::Recurring(recurring) => Some(PopFactsQuery {
+                JobOrRecurring::Recurring(recurring) => Some(QueueAndOptionalJid {
                     queue: recurring.queue.as_ref()?,
                     jid: None,
                 }),
@@ -68,7 +68,7 @@ pub(crate) fn explain_single_job(
     job: &Job,
 ) -> Result<Explanation, Error> {
     let jid = Some(&job.jid);
-    let query = (job.queue.as_ref()).map(|queue| PopFactsQuery { queue, jid });
+    let query = (job.queue.as_ref()).map(|queue| QueueAndOptionalJid { queue, jid });
     let facts = read_pop_facts(core, now, &[query])?.pop();
     explain_job_with_facts(core, now, job, facts.flatten())
 }
@@ -85,14 +85,14 @@ fn explain_job_with_facts(
     };
     let ordered = facts.as_ref().is_some_and(|facts| facts.ordered);
     let before = lane_jobs_before(core, now, job, ordered)?;
-    let backoff = backoff_cause(core, now, job)?;
+    let backoff = backoff_cause_from_history(core, now, job)?;
     let reasons = reasons::job_reasons(job, facts.as_ref(), walk.as_ref(), &before, backoff, now);
     Ok(Explanation {
         jid: Some(job.jid.clone()),
         klass: job.klass.clone(),
         queue: job.queue.clone(),
         state: job.state,
-        ..build_explanation(reasons, facts.as_ref(), now)
+        ..explanation_from_reasons_and_facts(reasons, facts.as_ref(), now)
     })
 }
 
@@ -126,7 +126,11 @@ fn lane_jobs_before(
 
 /// Why a scheduled job that has used retries backs off. `LostLock` if its newest history entry is `timed-out`;
 /// otherwise `Retry` if the job has a back-off for retries, since a retry by another client leaves no history entry.
-fn backoff_cause(core: &mut Core, now: Moment, job: &Job) -> Result<Option<BackoffCause>, Error> {
+fn backoff_cause_from_history(
+    core: &mut Core,
+    now: Moment,
+    job: &Job,
+) -> Result<Option<BackoffCause>, Error> {
     if job.state != Some(State::Scheduled) || !job.has_used_retry() {
         return Ok(None);
     }
@@ -147,7 +151,7 @@ fn explain_recurring(recurring: &Recurring, facts: Option<PopFacts>, now: Moment
         klass: recurring.klass.clone(),
         queue: recurring.queue.clone(),
         recurring: true,
-        ..build_explanation(reasons, facts.as_ref(), now)
+        ..explanation_from_reasons_and_facts(reasons, facts.as_ref(), now)
     }
 }
 
@@ -157,7 +161,7 @@ pub(crate) fn explain_queue(
     now: Moment,
     name: &Name,
 ) -> Result<Explanation, Error> {
-    let query = PopFactsQuery {
+    let query = QueueAndOptionalJid {
         queue: name,
         jid: None,
     };
@@ -166,7 +170,7 @@ pub(crate) fn explain_queue(
         return Err(not_found::missing_queue_error(core, now, name)?);
     };
     let reasons = reasons::queue_reasons(&facts, now);
-    let explanation = build_explanation(reasons, Some(&facts), now);
+    let explanation = explanation_from_reasons_and_facts(reasons, Some(&facts), now);
     Ok(Explanation {
         queue: Some(name.clone()),
         runnable: explanation.next_jid.is_some(),
@@ -175,7 +179,7 @@ pub(crate) fn explain_queue(
     })
 }
 
-fn build_explanation(
+fn explanation_from_reasons_and_facts(
     reasons: Vec<DelayReason>,
     facts: Option<&PopFacts>,
     now: Moment,
@@ -196,9 +200,9 @@ fn build_explanation(
 fn read_pop_facts(
     core: &mut Core,
     now: Moment,
-    queries: &[Option<PopFactsQuery>],
+    queries: &[Option<QueueAndOptionalJid>],
 ) -> Result<Vec<Option<PopFacts>>, Error> {
-    let given: Vec<PopFactsQuery> = queries.iter().copied().flatten().collect();
+    let given: Vec<QueueAndOptionalJid> = queries.iter().copied().flatten().collect();
     let mut pops = match core.pop_facts(now, &given) {
         Ok(pops) => pops.into_iter(),
         Err(error) if error.kind() == Kind::WrongKeyType => {

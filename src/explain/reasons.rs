@@ -254,7 +254,7 @@ pub(super) fn recurring_reasons(
     let (code, evidence, fix) = if is_late {
         let evidence = ReasonEvidence {
             since: recurring.next,
-            owed: Some(recurring.owed_runs(now)),
+            owed: Some(recurring.missed_runs_within_backlog(now)),
             ..ReasonEvidence::default()
         };
         // The fix is a worker that pops. `recur run` would put one more job, but not the jobs that are overdue.

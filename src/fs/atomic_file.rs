@@ -33,7 +33,7 @@ impl AtomicFile {
     /// Begins a file at this path. The umask of the user removes rights from `mode`.
     pub(super) fn create_with_mode(path: &Path, mode: u32) -> Result<AtomicFile, OpenFailure> {
         let resolved = if path.is_symlink() {
-            Some(ResolvedPath::resolve(path)?)
+            Some(ResolvedPath::follow_links_noting_route(path)?)
         } else {
             None
         };

@@ -21,7 +21,7 @@ use crate::text::Sanitized;
 
 /// Opens a file or a device to read it.
 pub(crate) fn open_to_read_unless_pipe(path: &Path) -> Result<File, OpenFailure> {
-    open_without_waiting(path, OpenOptions::new().read(true), OFlags::empty())
+    open_unless_pipe_or_socket(path, OpenOptions::new().read(true), OFlags::empty())
 }
 
 /// Refuses a path whose file another user may have written ([`trust::refuse_untrusted_file`]). A file that cannot be
@@ -50,7 +50,7 @@ pub(crate) fn open_input_or_pipe(path: &Path) -> Result<File, OpenFailure> {
 /// device is accepted, since only root can create devices.
 pub(crate) fn open_if_private(path: &Path, options: &mut OpenOptions) -> Result<File, OpenFailure> {
     if is_descriptor(path) {
-        return open_without_waiting(path, options, OFlags::empty());
+        return open_unless_pipe_or_socket(path, options, OFlags::empty());
     }
     let is_link = || OpenFailure::refused("it is a symbolic link").hint("name the file itself");
     match fs::symlink_metadata(path) {
@@ -58,7 +58,7 @@ pub(crate) fn open_if_private(path: &Path, options: &mut OpenOptions) -> Result<
         Ok(found) if is_device(found.file_type()) => {}
         _ => trust::refuse_untrusted_parents(path)?,
     }
-    let file = match open_without_waiting(path, options, OFlags::NOFOLLOW) {
+    let file = match open_unless_pipe_or_socket(path, options, OFlags::NOFOLLOW) {
         Err(OpenFailure::Failed(fault)) if has_errno(&fault, Errno::LOOP) => return Err(is_link()),
         opened => opened?,
     };
@@ -72,7 +72,7 @@ pub(crate) fn open_if_private(path: &Path, options: &mut OpenOptions) -> Result<
     if about.uid() != geteuid().as_raw() {
         return Err(OpenFailure::refused("it belongs to another user").hint("name another file"));
     }
-    if trust::others_may_use(about.mode()) {
+    if trust::others_have_any_right(about.mode()) {
         let change = format!("`{}` leaves it to its owner", chmod_command("600", path));
         return Err(OpenFailure::refused("other users may use it").hint(change));
     }
@@ -89,7 +89,7 @@ fn is_device(found: FileType) -> bool {
 
 /// Opens a device, or a pipe that the caller of this program opened, to write to it.
 pub(super) fn open_device_to_write(path: &Path) -> Result<File, OpenFailure> {
-    let file = open_without_waiting(path, OpenOptions::new().write(true), OFlags::empty())?;
+    let file = open_unless_pipe_or_socket(path, OpenOptions::new().write(true), OFlags::empty())?;
     // Refuse a regular file: it has taken the place of the device since the caller looked. Regular files are only
     // replaced as a whole, never opened to write.
     if !is_descriptor(path) && file.metadata()?.is_file() {
@@ -99,7 +99,7 @@ pub(super) fn open_device_to_write(path: &Path) -> Result<File, OpenFailure> {
 }
 
 /// Opens a file or a device without waiting for another process. Refuses named pipes and sockets.
-fn open_without_waiting(
+fn open_unless_pipe_or_socket(
     path: &Path,
     options: &mut OpenOptions,
     more: OFlags,

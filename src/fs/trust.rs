@@ -39,7 +39,7 @@ const STICKY: u32 = 0o1000;
 const MAX_LINKS: usize = 40;
 
 /// Whether this mode gives the group or others any right.
-pub(crate) fn others_may_use(mode: u32) -> bool {
+pub(crate) fn others_have_any_right(mode: u32) -> bool {
     mode & RIGHTS_OF_OTHERS != 0
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn refuse_untrusted_file(path: &Path, file: &File) -> Result<(), Open
 
 /// Refuses a path if another user can replace one of its directories or symbolic links, or the file at its end.
 pub(crate) fn refuse_untrusted_parents(path: &Path) -> Result<(), OpenFailure> {
-    ResolvedPath::resolve(path)?.refuse_untrusted_route()
+    ResolvedPath::follow_links_noting_route(path)?.refuse_untrusted_route()
 }
 
 /// The file to which a path leads through all symbolic links, and the directories on the way there.
@@ -109,7 +109,7 @@ pub(crate) struct ResolvedPath {
 }
 
 impl ResolvedPath {
-    pub(crate) fn resolve(path: &Path) -> io::Result<ResolvedPath> {
+    pub(crate) fn follow_links_noting_route(path: &Path) -> io::Result<ResolvedPath> {
         let mut pending = names_from_last(&std::path::absolute(path)?);
         let mut route = ResolvedPath {
             directories: Vec::new(),
@@ -220,7 +220,7 @@ mod tests {
         fs::write(top.join("c/d/file"), "").unwrap();
         symlink("../../c/next", top.join("a/b/link")).unwrap();
         symlink(top.join("c/d"), top.join("c/next")).unwrap();
-        let route = ResolvedPath::resolve(&top.join("a/b/link/file")).unwrap();
+        let route = ResolvedPath::follow_links_noting_route(&top.join("a/b/link/file")).unwrap();
         assert_eq!(route.target, top.join("c/d/file"));
         let found: Vec<&Path> = route
             .directories
@@ -231,6 +231,6 @@ mod tests {
         let expected = ["", "a", "a/b", "", "c", "", "c", "c/d"].map(Path::new);
         assert_eq!(found, expected);
         symlink("loop", top.join("loop")).unwrap();
-        assert!(ResolvedPath::resolve(&top.join("loop/x")).is_err());
+        assert!(ResolvedPath::follow_links_noting_route(&top.join("loop/x")).is_err());
     }
 }

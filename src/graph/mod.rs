@@ -228,22 +228,22 @@ fn join_walks(dependencies: WalkedJobs, dependents: WalkedJobs, max_edges: usize
         max_edges,
     };
     builder.graph.is_cut_by_limit = dependencies.has_more || dependents.has_more;
-    let dependencies = builder.add_nodes(dependencies, |job| NeighborJids {
+    let dependencies = builder.add_nodes(dependencies, |job| OneWayNeighborJids {
         others: std::mem::take(&mut job.dependencies),
         unlisted: std::mem::take(&mut job.unlisted),
     });
-    let dependents = builder.add_nodes(dependents, |job| NeighborJids {
+    let dependents = builder.add_nodes(dependents, |job| OneWayNeighborJids {
         others: std::mem::take(&mut job.dependents),
         unlisted: Vec::new(),
     });
-    builder.add_or_count_omitted_dependencies(dependencies);
+    builder.add_dependency_edges_counting_omitted(dependencies);
     builder.add_or_count_omitted_dependents(dependents);
     builder.graph
 }
 
 /// The dependencies of a job, or its dependents.
 #[derive(Debug, Default)]
-struct NeighborJids {
+struct OneWayNeighborJids {
     others: Vec<Name>,
     /// Dependencies that do not list the job.
     unlisted: Vec<Name>,
@@ -265,8 +265,8 @@ impl GraphBuilder {
     fn add_nodes(
         &mut self,
         walk: WalkedJobs,
-        take_neighbors: fn(&mut Job) -> NeighborJids,
-    ) -> Vec<(usize, NeighborJids)> {
+        take_neighbors: fn(&mut Job) -> OneWayNeighborJids,
+    ) -> Vec<(usize, OneWayNeighborJids)> {
         let mut links = Vec::with_capacity(walk.jobs.len());
         for (jid, mut job) in walk.jobs {
             let neighbors = job.as_mut().map(take_neighbors).unwrap_or_default();
@@ -281,8 +281,8 @@ impl GraphBuilder {
         links
     }
 
-    fn add_or_count_omitted_dependencies(&mut self, links: Vec<(usize, NeighborJids)>) {
-        for (from, NeighborJids { others, unlisted }) in links {
+    fn add_dependency_edges_counting_omitted(&mut self, links: Vec<(usize, OneWayNeighborJids)>) {
+        for (from, OneWayNeighborJids { others, unlisted }) in links {
             let unlisted: HashSet<Name> = unlisted.into_iter().collect();
             for jid in others {
                 let to = self.positions.get(&jid).copied();
@@ -294,8 +294,8 @@ impl GraphBuilder {
         }
     }
 
-    fn add_or_count_omitted_dependents(&mut self, links: Vec<(usize, NeighborJids)>) {
-        for (to, NeighborJids { others, .. }) in links {
+    fn add_or_count_omitted_dependents(&mut self, links: Vec<(usize, OneWayNeighborJids)>) {
+        for (to, OneWayNeighborJids { others, .. }) in links {
             for jid in others {
                 let from = self.positions.get(&jid).copied();
                 if from

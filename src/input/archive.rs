@@ -15,7 +15,7 @@ use super::data::{BARE_FALSE, is_bare_false};
 use crate::clock::moment::Moment;
 use crate::json::Json;
 use crate::json::object::{
-    CowText, FieldEncoding, ParsedObject, RawJsonOrBytes, describe_found_value, string_text,
+    CowText, FieldConvention, ParsedObject, RawJsonOrBytes, describe_found_value, string_text,
 };
 use crate::json::syntax::{SyntaxFault, first_nested_deeper};
 use crate::model::coordination::{CoordinationOption, CoordinationOptions};
@@ -81,7 +81,7 @@ pub(crate) struct ArchivedJob<'t> {
     #[serde(default, rename = "dependencies", deserialize_with = "read_names")]
     pub depends: Vec<Name>,
     pub spawned_from: Option<Name>,
-    #[serde(default, deserialize_with = "read_optional_time")]
+    #[serde(default, deserialize_with = "read_rfc3339_or_null")]
     scheduled_for: Option<Moment>,
     due: Option<FiniteNumber<'t>>,
     #[serde(default, deserialize_with = "read_failure")]
@@ -97,8 +97,8 @@ pub(crate) struct ArchivedJob<'t> {
     #[serde(default, deserialize_with = "read_backoff_option")]
     pub backoff: Option<Name>,
     /// The payloads of a merge job.
-    pub payloads: Option<Vec<ArchivedMergeData<'t>>>,
-    history: Option<Vec<StoredHistoryEntry>>,
+    pub payloads: Option<Vec<ArchivedMergePayload<'t>>>,
+    history: Option<Vec<HistoryEntryAsCoreJson>>,
     /// The history entries as the core stores them, in base64. The export has this field if JSON in `history` would
     /// change them.
     history_bytes: Option<Vec<DecodedBase64>>,
@@ -117,12 +117,12 @@ impl ArchivedJob<'_> {
 
     /// The history entries in the form in which the core stores them, and the number of entries that the core would not
     /// accept, which are left out.
-    pub(crate) fn history_and_unreadable_count(&self) -> (Vec<&Name>, usize) {
+    pub(crate) fn history_entries_and_unreadable_count(&self) -> (Vec<&Name>, usize) {
         let exact = self.history_bytes.iter().flatten();
         let exact = exact.map(|DecodedBase64(entry)| entry);
         let shown = self.history.iter().flatten();
         let shown = shown.filter(|_| self.history_bytes.is_none());
-        let all = exact.chain(shown.map(|StoredHistoryEntry(entry)| entry));
+        let all = exact.chain(shown.map(|HistoryEntryAsCoreJson(entry)| entry));
         let (taken, unreadable): (Vec<_>, Vec<_>) =
             all.partition(|entry| is_history_entry(entry.as_bytes()));
         (taken, unreadable.len())
@@ -131,7 +131,7 @@ impl ArchivedJob<'_> {
 
 /// Data of a merge job.
 #[derive(Debug, Deserialize)]
-pub(crate) struct ArchivedMergeData<'t> {
+pub(crate) struct ArchivedMergePayload<'t> {
     #[serde(borrow, deserialize_with = "read_exact_job_data")]
     pub data: Cow<'t, [u8]>,
     pub score: FiniteNumber<'t>,
@@ -158,7 +158,7 @@ pub(crate) struct ArchivedRecurring<'t> {
     pub data: Cow<'t, [u8]>,
     #[serde(rename = "every_s", deserialize_with = "read_positive_interval")]
     pub every: FiniteNumber<'t>,
-    #[serde(default, deserialize_with = "read_optional_time")]
+    #[serde(default, deserialize_with = "read_rfc3339_or_null")]
     next: Option<Moment>,
     due: Option<FiniteNumber<'t>>,
     pub backlog: Option<FiniteNumber<'t>>,
@@ -175,7 +175,7 @@ pub(crate) struct ArchivedRecurring<'t> {
     )]
     pub coordination: CoordinationOptions<'static>,
     /// When the recurring job was paused; `None` if it is not paused.
-    #[serde(default, deserialize_with = "read_optional_time")]
+    #[serde(default, deserialize_with = "read_rfc3339_or_null")]
     pub paused_since: Option<Moment>,
     pub paused_by: Option<Name>,
     pub paused_reason: Option<Name>,
@@ -189,7 +189,7 @@ impl ArchivedRecurring<'_> {
     }
 
     /// When the next run of the recurring job is due; `None` means immediately.
-    pub(crate) fn next_run_unless_now(&self) -> Option<Moment> {
+    pub(crate) fn next_run_if_given(&self) -> Option<Moment> {
         exact_time_unless_edited(self.due, self.next)
     }
 }
@@ -215,7 +215,7 @@ pub(crate) struct ArchivedThrottleMaximum {
     #[serde(deserialize_with = "read_whole_number")]
     pub maximum: i64,
     /// When the maximum is forgotten, if it is.
-    #[serde(default, deserialize_with = "read_optional_time")]
+    #[serde(default, deserialize_with = "read_rfc3339_or_null")]
     pub expires: Option<Moment>,
 }
 
@@ -224,14 +224,14 @@ pub(crate) struct ArchivedThrottleMaximum {
 pub(crate) struct ArchivedPause {
     #[serde(deserialize_with = "read_nonempty_name")]
     pub queue: Name,
-    #[serde(default, deserialize_with = "read_optional_time")]
+    #[serde(default, deserialize_with = "read_rfc3339_or_null")]
     pub until: Option<Moment>,
     pub reason: Option<Name>,
     pub by: Option<Name>,
 }
 
 pub(crate) fn parse_archive_line(text: &[u8]) -> Result<ArchiveLine<'_>, SyntaxFault> {
-    let line = ParsedObject::parse(text, FieldEncoding::Document)?;
+    let line = ParsedObject::parse(text, FieldConvention::Document)?;
     let kind = read_line_kind(&line)?;
     refuse_unknown_version(&line)?;
     Ok(match kind {
@@ -246,7 +246,7 @@ pub(crate) fn parse_archive_line(text: &[u8]) -> Result<ArchiveLine<'_>, SyntaxF
 
 /// Whether the text is a line of an export whose format version this program cannot read.
 pub(crate) fn has_unknown_version(text: &[u8]) -> bool {
-    let line = ParsedObject::parse(text, FieldEncoding::Document);
+    let line = ParsedObject::parse(text, FieldConvention::Document);
     line.is_ok_and(|line| read_line_kind(&line).is_ok() && refuse_unknown_version(&line).is_err())
 }
 
@@ -379,7 +379,7 @@ fn read_exact_job_data<'t, D: Deserializer<'t>>(value: D) -> Result<Cow<'t, [u8]
 }
 
 /// A time in the format of documents.
-fn read_optional_time<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Moment>, D::Error> {
+fn read_rfc3339_or_null<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Moment>, D::Error> {
     let Some(raw) = Option::<&RawValue>::deserialize(value)? else {
         return Ok(None);
     };
@@ -410,7 +410,7 @@ fn read_failure<'t, D: Deserializer<'t>>(value: D) -> Result<Option<ArchivedFail
         group: Name,
         message: Option<Name>,
         worker: Option<Name>,
-        #[serde(default, deserialize_with = "read_optional_time")]
+        #[serde(default, deserialize_with = "read_rfc3339_or_null")]
         when: Option<Moment>,
     }
     let shown: Option<ShownFailure> = Option::deserialize(value)?;
@@ -470,14 +470,14 @@ impl<'de> Deserialize<'de> for DecodedBase64 {
 
 /// A history entry, as the core stores it.
 #[derive(Debug)]
-struct StoredHistoryEntry(Name);
+struct HistoryEntryAsCoreJson(Name);
 
-impl<'de> Deserialize<'de> for StoredHistoryEntry {
-    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<StoredHistoryEntry, D::Error> {
+impl<'de> Deserialize<'de> for HistoryEntryAsCoreJson {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<HistoryEntryAsCoreJson, D::Error> {
         struct HistoryEntryVisitor;
 
         impl<'de> Visitor<'de> for HistoryEntryVisitor {
-            type Value = StoredHistoryEntry;
+            type Value = HistoryEntryAsCoreJson;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
@@ -486,7 +486,7 @@ impl<'de> Deserialize<'de> for StoredHistoryEntry {
             fn visit_map<A: MapAccess<'de>>(
                 self,
                 mut map: A,
-            ) -> Result<StoredHistoryEntry, A::Error> {
+            ) -> Result<HistoryEntryAsCoreJson, A::Error> {
                 let (mut what, mut when, mut note) = (None, None, Vec::new());
                 while let Some(key) = map.next_key::<String>()? {
                     match key.as_str() {
@@ -502,12 +502,14 @@ impl<'de> Deserialize<'de> for StoredHistoryEntry {
                     when: Some(when.ok_or_else(|| A::Error::missing_field("when"))?),
                     note,
                 };
-                Ok(StoredHistoryEntry(Name::from(entry.to_core_json())))
+                Ok(HistoryEntryAsCoreJson(Name::from(
+                    entry.to_stored_entry_json(),
+                )))
             }
         }
 
         #[derive(Deserialize)]
-        struct HistoryEntryTime(#[serde(deserialize_with = "read_optional_time")] Option<Moment>);
+        struct HistoryEntryTime(#[serde(deserialize_with = "read_rfc3339_or_null")] Option<Moment>);
 
         value.deserialize_struct("Entry", &["what", "when"], HistoryEntryVisitor)
     }
@@ -555,7 +557,7 @@ mod tests {
         assert_eq!(&*job.data, b" 1 ");
         assert_eq!(job.jid, Name::from(&b"j\xff"[..]));
         assert_eq!(
-            job.history_and_unreadable_count(),
+            job.history_entries_and_unreadable_count(),
             (vec![&Name::from(r#"[1,"put"]"#)], 1)
         );
     }
@@ -580,7 +582,7 @@ mod tests {
             r#"{"what":"a/b","when":"1970-01-01T00:00:01.500Z","n":9007199254740993,"l":[]}]"#
         );
         assert_eq!(
-            job_of(fields).history_and_unreadable_count().0,
+            job_of(fields).history_entries_and_unreadable_count().0,
             [
                 &Name::from(r#"[1,"put",{"q":"q"}]"#),
                 &Name::from(r#"[1.5,"a\/b",{"n":9007199254740993,"l":[]}]"#)

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::source::{CommandInputs, InputItem};
+use super::source::{CommandInputs, LineOrNulItem};
 use crate::args::input_arg::InputArg;
 use crate::error::Error;
 use crate::model::jid_list;
@@ -44,7 +44,7 @@ pub(crate) fn read_jids(
     let mut jids = Vec::new();
     let mut listed = false;
     for arg in given {
-        let take = |item: InputItem| jid_of_item(item).map(|jid| jids.extend(jid));
+        let take = |item: LineOrNulItem| jid_of_item(item).map(|jid| jids.extend(jid));
         match source.for_each_item_unless_value(arg, "job ids", take)? {
             Some(jid) => jids.push(Name::from(jid)),
             None => listed = true,
@@ -64,10 +64,10 @@ fn without_duplicates(mut jids: Vec<Name>, is_list: bool) -> GivenJids {
 }
 
 /// The jid of an item, if it has one.
-fn jid_of_item(item: InputItem) -> Result<Option<Name>, String> {
+fn jid_of_item(item: LineOrNulItem) -> Result<Option<Name>, String> {
     match item {
-        InputItem::Line(line) => jid_list::read_jid_line(line),
-        InputItem::Exact(jid) => Ok(Some(Name::from(jid))),
+        LineOrNulItem::Line(line) => jid_list::read_jid_line(line),
+        LineOrNulItem::Exact(jid) => Ok(Some(Name::from(jid))),
     }
 }
 

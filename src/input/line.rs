@@ -43,7 +43,7 @@ pub(crate) struct NewJob<'l> {
     pub queue: Option<NewName<'l>>,
     pub klass: Option<NewName<'l>>,
     /// JSON, byte for byte.
-    #[serde(deserialize_with = "read_data")]
+    #[serde(deserialize_with = "read_data_except_bare_false")]
     pub data: Option<Cow<'l, [u8]>>,
     pub jid: NewJid<'l>,
     #[serde(deserialize_with = "read_delay")]
@@ -51,10 +51,10 @@ pub(crate) struct NewJob<'l> {
     #[serde(deserialize_with = "read_moment")]
     pub at: Option<MomentArg>,
     /// The decimal text of the number, exactly as in the line. `retries` is such a text, too.
-    #[serde(deserialize_with = "read_integer_as_text")]
+    #[serde(deserialize_with = "read_integer_as_written")]
     pub priority: Option<Cow<'l, [u8]>>,
     pub tags: Option<Cow<'l, [NewName<'l>]>>,
-    #[serde(deserialize_with = "read_count_as_text")]
+    #[serde(deserialize_with = "read_count_as_written")]
     pub retries: Option<Cow<'l, [u8]>>,
     pub depends: Option<Cow<'l, [Dependency<'l>]>>,
     pub throttles: Option<&'l RawValue>,
@@ -103,7 +103,7 @@ impl<'de: 'l, 'l> Deserialize<'de> for NewJid<'l> {
 
 impl NewJid<'_> {
     /// The jid, unless it is still to be made.
-    pub(crate) fn known_jid(&self) -> Option<&[u8]> {
+    pub(crate) fn jid_unless_fresh(&self) -> Option<&[u8]> {
         match self {
             NewJid::Fresh => None,
             NewJid::Content(jid) => Some(jid),
@@ -296,7 +296,7 @@ impl<'l> NewJob<'l> {
     }
 
     /// The number of tags and dependencies.
-    pub(crate) fn link_count(&self) -> usize {
+    pub(crate) fn tag_and_dependency_count(&self) -> usize {
         self.tags.as_deref().map_or(0, <[_]>::len) + self.dependencies().len()
     }
 
@@ -380,7 +380,9 @@ pub(crate) fn into_bytes(text: Cow<str>) -> Cow<[u8]> {
 }
 
 /// The data of a job: any JSON except a bare `false`, which the core refuses.
-fn read_data<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
+fn read_data_except_bare_false<'l, D: Deserializer<'l>>(
+    value: D,
+) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
     match RawJsonOrBytes::deserialize(value)?.0 {
         data if is_bare_false(&data) => Err(D::Error::custom(BARE_FALSE)),
         data => Ok(Some(data)),
@@ -422,20 +424,20 @@ fn read_text_or_number<'l, D: Deserializer<'l>, T, W: Display, N: Display>(
     read.map_err(|wants| D::Error::custom(format!("{wants}, not {}", describe_found_value(raw))))
 }
 
-fn read_integer_as_text<'l, D: Deserializer<'l>>(
+fn read_integer_as_written<'l, D: Deserializer<'l>>(
     value: D,
 ) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
-    read_whole_number_as_text(value, value::integer)
+    read_whole_number_as_written(value, value::integer)
 }
 
-fn read_count_as_text<'l, D: Deserializer<'l>>(
+fn read_count_as_written<'l, D: Deserializer<'l>>(
     value: D,
 ) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
-    read_whole_number_as_text(value, value::count)
+    read_whole_number_as_written(value, value::at_least_zero)
 }
 
 /// Checks a whole number.
-fn read_whole_number_as_text<'l, D: Deserializer<'l>, T, E: Display>(
+fn read_whole_number_as_written<'l, D: Deserializer<'l>, T, E: Display>(
     value: D,
     read: impl Fn(&str) -> Result<T, E>,
 ) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
@@ -529,7 +531,7 @@ mod tests {
         };
         assert_eq!(*line.queue.unwrap().0, *"m\u{e4}il".as_bytes());
         assert_eq!(*line.klass.unwrap().0, *b"K");
-        assert_eq!(line.jid.known_jid(), Some(&b"a/b"[..]));
+        assert_eq!(line.jid.jid_unless_fresh(), Some(&b"a/b"[..]));
         let data = br#"{"n": 9007199254740993, "l": []}"#;
         assert_eq!(line.data.as_deref(), Some(&data[..]));
         assert!(matches!(line.data, Some(Cow::Borrowed(_))));

@@ -41,7 +41,7 @@ pub(crate) fn validate_option(
         OptionValueType::Text if value.is_empty() => refuse("some text"),
         OptionValueType::Text => Ok(value.clone()),
         OptionValueType::Defaults => validate_queue_defaults(value.as_bytes()),
-        OptionValueType::Count => match value::count(text) {
+        OptionValueType::Count => match value::at_least_zero(text) {
             Ok(count) => Ok(count.to_string().into()),
             Err(_) => refuse("a whole number of at least 0"),
         },
@@ -76,7 +76,7 @@ pub(crate) fn validate_queue_defaults(text: &[u8]) -> Result<Name, Error> {
         let plain = text.clone().unwrap_or_else(|| value.to_single_line());
         let known = CoordinationOption::from_name(name.as_bytes());
         let (key, json) = match (known, name.as_bytes()) {
-            (None, b"retries") => match value::count(plain.as_str().unwrap_or_default()) {
+            (None, b"retries") => match value::at_least_zero(plain.as_str().unwrap_or_default()) {
                 Ok(count) => ("retries", count.to_string().into_bytes()),
                 Err(wrong) => return refuse(format!("{wrong}, not `{plain}`")),
             },
@@ -88,7 +88,7 @@ pub(crate) fn validate_queue_defaults(text: &[u8]) -> Result<Name, Error> {
                 b"due" => ("order", b"\"due\"".to_vec()),
                 _ => return expects("`due`"),
             },
-            (None, _) => return Err(unknown_queue_default_error(&name)),
+            (None, _) => return Err(option_without_queue_default_error(&name)),
             (Some(option), _) => {
                 let is_text = text.is_some();
                 let given = match (option, plain.as_bytes()) {
@@ -188,7 +188,7 @@ fn wrong_placeholder_in_template(template: &[u8]) -> Option<(Name, &'static str)
 }
 
 /// The error for an option that queues have no default for.
-fn unknown_queue_default_error(name: &Name) -> Error {
+fn option_without_queue_default_error(name: &Name) -> Error {
     let others = ["retries", "priority", "order"].map(Name::from);
     let known = CoordinationOption::VARIANTS.iter();
     let known = known.map(|option| Name::from(option.into_str()));

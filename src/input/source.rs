@@ -49,7 +49,7 @@ struct OpenInput {
 }
 
 /// An item of a list.
-pub(crate) enum InputItem<'i> {
+pub(crate) enum LineOrNulItem<'i> {
     Line(&'i [u8]),
     /// The text before a NUL, byte for byte.
     Exact(&'i [u8]),
@@ -155,7 +155,7 @@ impl CommandInputs {
         &mut self,
         given: &'g InputArg,
         what: &'static str,
-        mut take: impl FnMut(InputItem) -> Result<(), String>,
+        mut take: impl FnMut(LineOrNulItem) -> Result<(), String>,
     ) -> Result<Option<&'g OsStr>, Error> {
         let mut input = match given {
             InputArg::Value(value) => return Ok(Some(value)),
@@ -182,9 +182,9 @@ impl CommandInputs {
             let taken = if bytes.len() as u64 == MAX_ITEM_BYTES {
                 Err(format!("it is longer than {MAX_ITEM_BYTES} bytes"))
             } else if self.is_null_separated {
-                take(InputItem::Exact(item))
+                take(LineOrNulItem::Exact(item))
             } else {
-                take(InputItem::Line(item))
+                take(LineOrNulItem::Line(item))
             };
             taken.map_err(|why| Error::usage(format!("{}, {unit} {number}: {why}", input.what)))?;
         }

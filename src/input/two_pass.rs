@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::source::ByteLimit;
-use crate::args::input_arg::FileArg;
+use crate::args::input_arg::FileOrStreamArg;
 use crate::error::{Error, Kind, io_message_without_errno};
 use crate::fs::open;
 use crate::fs::open_failure::OpenFailure;
@@ -36,18 +36,18 @@ pub(crate) struct TwoPassFile {
     /// Maximum length of a line in bytes.
     longest: ByteLimit,
     /// The lines of one member of a context, if the lines were shared out to several. `None` for all lines.
-    part: Option<LineShare>,
+    part: Option<LinesOfMember>,
 }
 
 /// Which of the lines one member of a context gets.
 #[derive(Debug)]
-struct LineShare {
+struct LinesOfMember {
     /// The index of the member that gets each line, by line number.
     owners: Arc<Vec<u8>>,
     member: u8,
 }
 
-impl LineShare {
+impl LinesOfMember {
     fn owns_line(&self, number: u64) -> bool {
         let at = usize::try_from(number).unwrap_or(usize::MAX);
         self.owners.get(at) == Some(&self.member)
@@ -79,13 +79,13 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 impl TwoPassFile {
     /// Opens a file, or stdin. No line may be longer than `max_line_bytes`.
     pub(crate) fn open(
-        given: &FileArg,
+        given: &FileOrStreamArg,
         max_line_bytes: impl Into<ByteLimit>,
     ) -> Result<TwoPassFile, Error> {
         let max_line_bytes = max_line_bytes.into();
         match given {
-            FileArg::Stream => TwoPassFile::open_stdin(max_line_bytes),
-            FileArg::Path(path) => {
+            FileOrStreamArg::Stream => TwoPassFile::open_stdin(max_line_bytes),
+            FileOrStreamArg::Path(path) => {
                 let what = format!("`{}`", Sanitized(path.as_os_str().as_encoded_bytes()));
                 let failed =
                     |why: OpenFailure| why.into_error(&format!("cannot read {what}"), Kind::Usage);
@@ -144,7 +144,7 @@ impl TwoPassFile {
     /// Shares the lines out to the members of a context. Reads all lines once, and asks `owner` for the index of the
     /// member that gets each. Returns one `TwoPassFile` per member, which reads only the lines of that member. Stops at
     /// the first error of `owner`.
-    pub(crate) fn share_lines(
+    pub(crate) fn share_lines_by_shard_key(
         mut self,
         members: usize,
         owner: impl Fn(TextLine) -> Result<usize, Error>,
@@ -168,7 +168,7 @@ impl TwoPassFile {
                 from: None,
                 stamp: self.stamp.clone(),
                 longest: self.longest,
-                part: Some(LineShare {
+                part: Some(LinesOfMember {
                     owners: owners.clone(),
                     member: u8::try_from(member).unwrap_or(u8::MAX),
                 }),
@@ -425,7 +425,7 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("jobs");
             std::fs::write(&path, b"too long\n").unwrap();
-            let mut file = TwoPassFile::open(&FileArg::Path(path), limit).unwrap();
+            let mut file = TwoPassFile::open(&FileOrStreamArg::Path(path), limit).unwrap();
             let error = file.for_each_line_in_first_pass(|_| Ok(())).unwrap_err();
             error.hint_text().map(str::to_owned)
         };
@@ -437,7 +437,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("jobs");
         std::fs::write(&path, bytes).unwrap();
-        let mut twice = TwoPassFile::open(&FileArg::Path(path.clone()), longest).unwrap();
+        let mut twice = TwoPassFile::open(&FileOrStreamArg::Path(path.clone()), longest).unwrap();
         let (mut first, mut again) = (Vec::new(), Vec::new());
         let message = |error: Error| error.message().rsplit("jobs`, ").next().unwrap().to_owned();
         let row = |row: TextLine| (row.number, row.offset, row.text.to_vec());

@@ -65,7 +65,7 @@ pub(crate) fn read_optional_truncated_number<'de, D: Deserializer<'de>>(
 }
 
 /// The payloads of a merge job, each a pair of a text and the digits of its score.
-pub(crate) fn read_merge_payloads<'de, D: Deserializer<'de>>(
+pub(crate) fn read_payloads_with_scores<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Vec<(Vec<u8>, String)>, D::Error> {
     let pairs = Vec::<(TextOrFalse, &RawValue)>::deserialize(from)?;

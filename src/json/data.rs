@@ -14,12 +14,12 @@ use super::strip_white_space_between_tokens;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobData {
     bytes: Vec<u8>,
-    form: DataOutputForm,
+    form: DataBytesPreservation,
 }
 
 /// How a document writes the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum DataOutputForm {
+enum DataBytesPreservation {
     /// The value on one line.
     #[default]
     Line,
@@ -35,20 +35,20 @@ impl JobData {
     }
 
     /// Keeps the first bytes.
-    pub(crate) fn truncate(&mut self, max_bytes: usize) {
+    pub(crate) fn keep_first_bytes(&mut self, max_bytes: usize) {
         self.bytes.truncate(max_bytes);
         self.bytes.shrink_to_fit();
     }
 
     /// The data in a form that preserves each byte in a document. `is_unchanged` says whether a document shows a text
     /// without escaping any of it.
-    pub fn preserving_bytes_in_documents(self, is_unchanged: impl Fn(&str) -> bool) -> JobData {
+    pub fn with_base64_unless_shown_exactly(self, is_unchanged: impl Fn(&str) -> bool) -> JobData {
         let text = std::str::from_utf8(&self.bytes);
         let unchanged = text.is_ok_and(|text| text.trim_ascii() == text && is_unchanged(text));
         let form = if unchanged {
-            DataOutputForm::Whole
+            DataBytesPreservation::Whole
         } else {
-            DataOutputForm::Both
+            DataBytesPreservation::Both
         };
         JobData { form, ..self }
     }
@@ -57,8 +57,10 @@ impl JobData {
     fn to_json_value(&self) -> Option<Box<RawValue>> {
         let text = std::str::from_utf8(&self.bytes).ok()?;
         let text = match self.form {
-            DataOutputForm::Whole => text.to_owned(),
-            DataOutputForm::Line | DataOutputForm::Both => strip_white_space_between_tokens(text),
+            DataBytesPreservation::Whole => text.to_owned(),
+            DataBytesPreservation::Line | DataBytesPreservation::Both => {
+                strip_white_space_between_tokens(text)
+            }
         };
         RawValue::from_string(text).ok()
     }
@@ -66,7 +68,7 @@ impl JobData {
 
 impl From<Vec<u8>> for JobData {
     fn from(bytes: Vec<u8>) -> JobData {
-        let form = DataOutputForm::default();
+        let form = DataBytesPreservation::default();
         JobData { bytes, form }
     }
 }
@@ -80,7 +82,7 @@ impl Serialize for JobData {
         let mut fields = serializer.serialize_map(None)?;
         let json = self.to_json_value();
         fields.serialize_entry("data", &json)?;
-        if json.is_none() || self.form == DataOutputForm::Both {
+        if json.is_none() || self.form == DataBytesPreservation::Both {
             fields.serialize_entry("data_bytes", &STANDARD.encode(&self.bytes))?;
         }
         fields.end()

@@ -39,7 +39,7 @@ impl Json {
     }
 
     /// A number, without a decimal point if it is whole.
-    pub(crate) fn from_number(number: f64) -> Json {
+    pub(crate) fn from_finite_number(number: f64) -> Json {
         Json(format!("{number}"))
     }
 
@@ -83,7 +83,7 @@ impl Json {
     }
 
     /// The length of the text in bytes.
-    pub(crate) fn byte_length(&self) -> usize {
+    pub(crate) fn text_byte_length(&self) -> usize {
         self.0.len()
     }
 
@@ -290,7 +290,9 @@ mod tests {
     fn an_exact_document_preserves_blanks_or_has_the_bytes() {
         let exactly = |text: &str| {
             let plain = |text: &str| !text.contains(['\n', '\u{7f}']);
-            written(&JobData::from(text.as_bytes().to_vec()).preserving_bytes_in_documents(plain))
+            written(
+                &JobData::from(text.as_bytes().to_vec()).with_base64_unless_shown_exactly(plain),
+            )
         };
         assert_eq!(exactly("{ \"a\": 1 }"), r#"{"data":{ "a": 1 }}"#);
         assert_eq!(

@@ -18,12 +18,12 @@ use crate::text::{Sanitized, cut_with_ellipsis};
 
 /// Reads an object that people write.
 pub(crate) fn read_object<'t, T: Deserialize<'t>>(text: &'t [u8]) -> Result<T, SyntaxFault> {
-    ParsedObject::parse(text, FieldEncoding::Exact)?.read_all_fields()
+    ParsedObject::parse(text, FieldConvention::Exact)?.read_all_fields()
 }
 
 /// How the fields of an object are read.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum FieldEncoding {
+pub(crate) enum FieldConvention {
     /// As they are.
     Exact,
     /// `null` counts as missing. A field `NAME_bytes` has the exact bytes of `NAME` in base64, and replaces it.
@@ -35,14 +35,14 @@ pub(crate) enum FieldEncoding {
 pub(crate) struct ParsedObject<'t> {
     text: &'t [u8],
     fields: Vec<(Cow<'t, str>, &'t RawValue)>,
-    encoding: FieldEncoding,
+    encoding: FieldConvention,
 }
 
 impl<'t> ParsedObject<'t> {
     /// Parses a text that is an object.
     pub(crate) fn parse(
         text: &'t [u8],
-        encoding: FieldEncoding,
+        encoding: FieldConvention,
     ) -> Result<ParsedObject<'t>, SyntaxFault> {
         let start = text.len() - text.trim_ascii_start().len();
         match text.get(start) {
@@ -81,7 +81,10 @@ impl<'t> ParsedObject<'t> {
     }
 
     /// Parses the fields before the first syntax error.
-    pub(crate) fn parse_before_fault(text: &'t [u8], encoding: FieldEncoding) -> ParsedObject<'t> {
+    pub(crate) fn parse_before_fault(
+        text: &'t [u8],
+        encoding: FieldConvention,
+    ) -> ParsedObject<'t> {
         let mut fields = Vec::new();
         _ = OrderedFields::read_fields_before_fault(text, &mut fields);
         ParsedObject {
@@ -120,8 +123,8 @@ impl<'t> ParsedObject<'t> {
     ) -> Result<Option<T>, SyntaxFault> {
         let find = |name: &str| self.fields.iter().find(|(key, _)| key == name);
         let bytes_field = format!("{name}{BYTES_SUFFIX}");
-        let bytes_field =
-            find(&bytes_field).filter(|(_, raw)| raw.get() != "null" && self.is_read_as_document());
+        let bytes_field = find(&bytes_field)
+            .filter(|(_, raw)| raw.get() != "null" && self.follows_document_field_rules());
         let Some((key, raw)) = bytes_field.or_else(|| find(name)) else {
             return Ok(None);
         };
@@ -162,8 +165,8 @@ impl<'t> ParsedObject<'t> {
         self.fields.iter().map(|(key, raw)| (&**key, *raw))
     }
 
-    fn is_read_as_document(&self) -> bool {
-        self.encoding == FieldEncoding::Document
+    fn follows_document_field_rules(&self) -> bool {
+        self.encoding == FieldConvention::Document
     }
 }
 
@@ -174,7 +177,7 @@ const BYTES_SUFFIX: &str = "_bytes";
 
 /// The column of a field's value. The column of the object if the field is missing.
 pub(crate) fn column_of_field_value(text: &[u8], name: &str) -> usize {
-    let object = ParsedObject::parse(text, FieldEncoding::Exact);
+    let object = ParsedObject::parse(text, FieldConvention::Exact);
     let object = object.as_ref().map(|object| object.fields()).into_iter();
     let value = object.flatten().find(|(key, _)| *key == name);
     let at = value.and_then(|(_, raw)| offset_of_subslice(text, raw.get().as_bytes()));
@@ -473,7 +476,7 @@ impl<'t> de::MapAccess<'t> for FieldAccess<'_, 't> {
         while let Some((key, raw)) = self.object.fields.get(self.next) {
             self.next += 1;
             let mut is_replaced = false;
-            if self.object.is_read_as_document() {
+            if self.object.follows_document_field_rules() {
                 self.bytes_of = self.field_of_bytes_key(key);
                 is_replaced = match self.bytes_of {
                     Some(_) => raw.get() == "null",
@@ -512,7 +515,7 @@ impl<'t> de::MapAccess<'t> for FieldAccess<'_, 't> {
 #[derive(Clone, Copy)]
 struct FieldValue<'t> {
     raw: &'t RawValue,
-    encoding: FieldEncoding,
+    encoding: FieldConvention,
     /// Whether the strings in the value are base64 of the exact bytes.
     is_base64: bool,
 }
@@ -545,7 +548,7 @@ impl<'t> Deserializer<'t> for FieldValue<'t> {
     }
 
     fn deserialize_option<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ObjectFault> {
-        if self.raw.get() == "null" && self.encoding == FieldEncoding::Document {
+        if self.raw.get() == "null" && self.encoding == FieldConvention::Document {
             visitor.visit_none()
         } else {
             visitor.visit_some(self)

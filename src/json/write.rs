@@ -99,7 +99,7 @@ impl<F: Formatter> DocumentFormatter<F> {
     }
 
     /// Writes the field `NAME_bytes` after the field `NAME`.
-    fn write_extra_base64_field<W: ?Sized + Write>(
+    fn write_bytes_field_in_base64<W: ?Sized + Write>(
         &mut self,
         w: &mut W,
         field: &CurrentField,
@@ -241,7 +241,7 @@ impl<F: Formatter> Formatter for DocumentFormatter<F> {
         self.inner.end_object_value(w)?;
         if self.fields.last().is_some_and(|field| field.needs_bytes) {
             let field = self.fields.pop().unwrap_or_default();
-            self.write_extra_base64_field(w, &field)?;
+            self.write_bytes_field_in_base64(w, &field)?;
             self.fields.push(field);
         }
         Ok(())

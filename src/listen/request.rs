@@ -39,8 +39,11 @@ impl Request {
     }
 
     /// The first header with this name, which must be in lower case.
-    pub fn header(&self, name: &str) -> Option<&[u8]> {
-        let found = self.headers.iter().find(|(found, _)| found == name);
+    pub fn header(&self, lowercase_name: &str) -> Option<&[u8]> {
+        let found = self
+            .headers
+            .iter()
+            .find(|(found, _)| found == lowercase_name);
         found.map(|(_, value)| value.as_slice())
     }
 }

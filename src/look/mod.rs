@@ -12,7 +12,7 @@ use crate::core::api::index::Index;
 use crate::core::api::overview::SnapshotRequest;
 use crate::error::Error;
 use crate::model::overview::{
-    Overview, OverviewTotals, PausedQueueSummary, QueueFacts, QueueWithLateRecurring, SystemFacts,
+    Overview, OverviewTotals, QueueFacts, QueuePauseDetails, QueueWithLateRecurring, SystemFacts,
     TodayCounts,
 };
 use crate::model::pattern::NamePattern;
@@ -84,11 +84,11 @@ pub(crate) fn build_overview(facts: SystemFacts, since_s: f64, now: Moment) -> O
         today.popped_per_s = Some(RoundedSeconds(today.popped as f64 / seconds));
         today.completed_per_s = Some(RoundedSeconds(today.completed as f64 / seconds));
     }
-    let waits = queues.iter().filter_map(|queue| queue.oldest_wait(now));
+    let waits = queues.iter().filter_map(|queue| queue.oldest_job_wait(now));
     let mut waits: Vec<_> = waits.collect();
     waits.sort_by(|one, other| other.wait_s.0.total_cmp(&one.wait_s.0));
     let paused = queues.iter().map(|queue| &queue.counts);
-    let paused = paused.filter(|queue| queue.paused).map(summarize_pause);
+    let paused = paused.filter(|queue| queue.paused).map(queue_pause_details);
     let late = queues.iter().filter(|queue| queue.late > 0);
     let late_recurring = late.map(|queue| QueueWithLateRecurring {
         queue: queue.counts.name.clone(),
@@ -120,8 +120,8 @@ pub(crate) fn build_overview(facts: SystemFacts, since_s: f64, now: Moment) -> O
     }
 }
 
-fn summarize_pause(queue: &Queue) -> PausedQueueSummary {
-    PausedQueueSummary {
+fn queue_pause_details(queue: &Queue) -> QueuePauseDetails {
+    QueuePauseDetails {
         queue: queue.name.clone(),
         since: queue.paused_since,
         until: queue.paused_until,

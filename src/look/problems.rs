@@ -3,8 +3,8 @@
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::model::overview::{
-    BlockedLane, GroupWithRecentFailures, OldestQueueWait, ProblemCode, QueueFacts, StatusProblem,
-    SystemFacts, SystemWideList, at_least_prefix,
+    GroupWithRecentFailures, LaneBlockedByExpiredLock, OldestJobWait, ProblemCode, QueueFacts,
+    StatusProblem, SystemFacts, SystemWideList, at_least_prefix,
 };
 use crate::model::queue::Queue;
 use crate::model::server::ServerFacts;
@@ -36,7 +36,7 @@ pub(crate) fn find_problems(facts: &SystemFacts, since_s: f64, now: Moment) -> V
     add_long_waiting_queues(facts, now, &mut problems);
     problems.extend(silent_holders_problem(facts, now));
     problems.extend(late_recurring_problem(facts, now));
-    add_pauses(facts, now, &mut problems);
+    add_all_paused_queues(facts, now, &mut problems);
     problems
 }
 
@@ -182,7 +182,7 @@ fn add_blocking_throttles_and_lanes(facts: &SystemFacts, problems: &mut Vec<Stat
     let lanes = facts.queues.iter();
     let lanes = lanes.flat_map(|queue| queue.lanes.iter().map(move |lane| (queue, lane)));
     for (queue, lane) in lanes {
-        let BlockedLane {
+        let LaneBlockedByExpiredLock {
             name,
             first,
             worker,
@@ -274,7 +274,7 @@ fn stalled_jobs_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProble
 /// Adds a problem for each queue whose oldest job has waited too long, except if a throttle or lane that is a problem
 /// itself holds the job.
 fn add_long_waiting_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusProblem>) {
-    let is_blocked = |wait: &OldestQueueWait| {
+    let is_blocked = |wait: &OldestJobWait| {
         let by = wait.held_by.as_ref();
         let mut queues = facts.queues.iter();
         by.is_some()
@@ -287,8 +287,8 @@ fn add_long_waiting_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<
         .queues
         .iter()
         .filter(|queue| queue.has_oldest_job_waited_too_long(now));
-    let waits = late.filter_map(|queue| queue.oldest_wait(now));
-    let mut waits: Vec<OldestQueueWait> = waits.filter(|wait| !is_blocked(wait)).collect();
+    let waits = late.filter_map(|queue| queue.oldest_job_wait(now));
+    let mut waits: Vec<OldestJobWait> = waits.filter(|wait| !is_blocked(wait)).collect();
     waits.sort_by(|one, other| other.wait_s.0.total_cmp(&one.wait_s.0));
     let (named, rest) = waits.split_at(waits.len().min(MAX_NAMED));
     for wait in named {
@@ -374,7 +374,7 @@ fn late_recurring_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProb
     )
 }
 
-fn add_pauses(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusProblem>) {
+fn add_all_paused_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusProblem>) {
     let queues = facts.queues.iter().map(|queue| &queue.counts);
     let paused: Vec<&Queue> = queues.filter(|queue| queue.paused).collect();
     let (named, rest) = paused.split_at(paused.len().min(MAX_NAMED));

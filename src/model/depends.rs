@@ -14,7 +14,8 @@ const NEIGHBORS: &[Column<Neighbor>] = &[
         Cell::text_or_missing(other.klass.as_ref())
     }),
     Column::of_text("STATE", |other, _| {
-        Cell::text(other.state_text()).with_style(other.state.and_then(State::state_style))
+        Cell::text(other.job_state_or_missing())
+            .with_style(other.state.and_then(State::state_style))
     }),
     Column::of_free_text("DETAIL", |other, options| {
         Cell::text(other.failure_worker_or_state_detail(options))
@@ -29,7 +30,7 @@ impl View for DependenciesAndDependents {
 
     fn text(&self, options: &RenderOptions) -> String {
         if !options.terminal {
-            return self.edge_lines();
+            return self.dependency_and_dependent_lines();
         }
         let kind = join_with_comma([
             self.klass.as_ref().map(Name::to_string),
@@ -55,7 +56,7 @@ impl View for DependenciesAndDependents {
 
 impl DependenciesAndDependents {
     /// One line for each edge: its direction, then the job at the other end.
-    fn edge_lines(&self) -> String {
+    fn dependency_and_dependent_lines(&self) -> String {
         let mut lines = String::new();
         for (direction, others) in [
             ("waits for", &self.dependencies),
@@ -68,7 +69,7 @@ impl DependenciesAndDependents {
                     name.unwrap_or_else(|| NONE.to_owned())
                 };
                 let (klass, queue) = (text(&other.klass), text(&other.queue));
-                let state = other.state_text();
+                let state = other.job_state_or_missing();
                 lines.push_str(&format!("{direction}\t{jid}\t{klass}\t{queue}\t{state}\n"));
             }
         }
@@ -77,7 +78,7 @@ impl DependenciesAndDependents {
 }
 
 impl Neighbor {
-    fn state_text(&self) -> &'static str {
+    fn job_state_or_missing(&self) -> &'static str {
         self.state.as_ref().map_or("missing", State::into_str)
     }
 

@@ -17,7 +17,7 @@ use super::health::Health;
 use super::job::{DependenciesAndDependents, Job, StateCounts};
 use super::lag::QueueLag;
 use super::length::QueueLength;
-use super::list::JobList;
+use super::list::JobsAndMissingJids;
 use super::local::LocalStatus;
 use super::members;
 use super::overview::Overview;
@@ -58,7 +58,7 @@ pub(crate) const DOCUMENTS: [DocumentKind; 42] = [
     Graph::DOCUMENT,
     Health::DOCUMENT,
     Job::DOCUMENT,
-    JobList::DOCUMENT,
+    JobsAndMissingJids::DOCUMENT,
     QueueLag::LIST,
     QueueLength::DOCUMENT,
     export::LIMIT,

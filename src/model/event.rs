@@ -108,7 +108,7 @@ impl EventChannel {
     }
 
     /// Whether a message of this kind on this channel names a queue. True for an unknown message, which may name one.
-    pub(crate) const fn names_queue(&self, kind: EventKind) -> bool {
+    pub(crate) const fn message_names_queue(&self, kind: EventKind) -> bool {
         use EventKind::*;
         match self {
             EventChannel::Tracked => false,

@@ -35,7 +35,7 @@ pub(crate) struct ExportHead {
 
 /// A job with everything `import` needs: the fields of `job` and, where these do not preserve each byte, the rest.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct SavedJob {
+pub(crate) struct ExportedJob {
     #[serde(flatten)]
     pub job: Job,
     /// In an export, each entry as stored, in base64, if `history` does not preserve each byte
@@ -54,9 +54,9 @@ pub(crate) struct SavedJob {
     pub cancelled: Option<Cancellation>,
 }
 
-impl SavedJob {
+impl ExportedJob {
     /// A job that was read with all its fields, for a line of an export.
-    pub(crate) fn new(mut job: Job) -> SavedJob {
+    pub(crate) fn new(mut job: Job) -> ExportedJob {
         let history = std::mem::take(&mut job.stored_history);
         let due = match job.state {
             Some(State::Depends) => job.scheduled_for,
@@ -65,9 +65,9 @@ impl SavedJob {
         job.history.get_or_insert_default();
         job.data = job
             .data
-            .preserving_bytes_in_documents(is_unchanged_in_document);
-        let preserved = history.iter().all(is_history_entry_preserved);
-        SavedJob {
+            .with_base64_unless_shown_exactly(is_unchanged_in_document);
+        let preserved = history.iter().all(is_history_entry_exported_losslessly);
+        ExportedJob {
             history_bytes: (!preserved)
                 .then(|| history.iter().map(|entry| STANDARD.encode(entry)).collect()),
             due_if_inexact: due_unless_shown(due, job.scheduled_for),
@@ -102,7 +102,7 @@ impl SavedRecurring {
     pub(crate) fn new(mut recurring: Recurring, due: Option<Moment>) -> SavedRecurring {
         recurring.data = recurring
             .data
-            .preserving_bytes_in_documents(is_unchanged_in_document);
+            .with_base64_unless_shown_exactly(is_unchanged_in_document);
         SavedRecurring {
             due_if_inexact: due_unless_shown(due, recurring.next),
             recurring,
@@ -193,7 +193,7 @@ fn is_unchanged_in_document(text: &str) -> bool {
 }
 
 /// Whether the field `history` of a document preserves each byte of this stored entry.
-fn is_history_entry_preserved(raw: &Name) -> bool {
+fn is_history_entry_exported_losslessly(raw: &Name) -> bool {
     let Some(text) = raw.as_str().filter(|text| is_unchanged_in_document(text)) else {
         return false;
     };
@@ -203,7 +203,7 @@ fn is_history_entry_preserved(raw: &Name) -> bool {
     let exact = entry
         .when
         .is_some_and(|when| truncate_to_milliseconds(when) == Some(when));
-    exact && entry.to_core_json() == text.as_bytes()
+    exact && entry.to_stored_entry_json() == text.as_bytes()
 }
 
 /// `due`, or `None` if the document already shows exactly that moment, as `shown`.

@@ -14,7 +14,7 @@ use crate::text::{
     format_count_without_separators, format_duration_tenths_below_second, wrap_and_indent,
 };
 use crate::view::document::DocumentKind;
-use crate::view::paint::{Style, StyleMarker};
+use crate::view::paint::{Style, TextStyler};
 use crate::view::{NdjsonLines, RenderOptions, View};
 
 /// The kinds of limits. Their names are flags of `health`, and parameters of `/healthz`.
@@ -84,12 +84,12 @@ impl LimitKind {
 #[derive(Clone, Debug)]
 pub(crate) struct HealthLimit {
     pub subject: Option<NamePattern>,
-    pub threshold: Threshold,
+    pub threshold: WarningAndCriticalValues,
 }
 
 /// The limits of a value: beyond the first an item is a warning, beyond the second it is critical.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Threshold {
+pub(crate) struct WarningAndCriticalValues {
     pub warning: f64,
     pub critical: f64,
 }
@@ -185,10 +185,10 @@ impl HealthItem {
         kind: LimitKind,
         subject: &Name,
         known_value: Option<f64>,
-        threshold: Threshold,
+        threshold: WarningAndCriticalValues,
         is_for_all: bool,
     ) -> HealthItem {
-        let Threshold { warning, critical } = threshold;
+        let WarningAndCriticalValues { warning, critical } = threshold;
         let is_beyond = |limit: f64| match known_value {
             Some(value) if kind == LimitKind::MinWorkers => value < limit,
             Some(value) => value > limit,
@@ -323,7 +323,7 @@ impl Health {
     }
 
     /// The exit code of `health`: an item is a warning or critical, or all are well.
-    pub(crate) fn exit(&self) -> Exit {
+    pub(crate) fn ok_or_threshold_exit(&self) -> Exit {
         match self.level {
             HealthLevel::Ok => Exit::Ok,
             HealthLevel::Warning | HealthLevel::Critical => Exit::Threshold,
@@ -387,7 +387,7 @@ impl View for Health {
         DocumentKind::new::<Health>("health", "Whether all is well: health");
 
     fn text(&self, options: &RenderOptions) -> String {
-        let marks = StyleMarker::new(options.color);
+        let marks = TextStyler::new(options.color);
         let mut text = String::new();
         let mut add = |level: HealthLevel, sentence: &str| {
             let (sign, style) = match level {

@@ -43,15 +43,17 @@ fn cut_long_text(text: &str) -> String {
 
 /// The note of an entry: in words for the core's own events, else as `key=value`.
 pub(crate) fn note_text(entry: &HistoryEntry) -> String {
-    let text = |key: &str| entry.note_text(key).map(|text| text.to_string());
+    let text = |key: &str| entry.extra_field_text(key).map(|text| text.to_string());
     let known = match entry.what.as_bytes() {
         b"put" => text("queue").map(|queue| format!("in {queue}")),
         b"popped" => text("worker").map(|worker| format!("by {worker}")),
         b"failed" => text("group"),
         b"retried" => {
-            let code = entry.note_value("exit").map(|code| code.to_single_line());
+            let code = entry
+                .extra_field_value("exit")
+                .map(|code| code.to_single_line());
             let code = code.map(|code| format!("exit code {code}"));
-            let message = entry.note_text("message");
+            let message = entry.extra_field_text("message");
             let message = message.map(|message| first_and_last_line(message.as_bytes()));
             let parts = [code, text("group"), message];
             let parts: Vec<String> = parts.into_iter().flatten().collect();

@@ -6,16 +6,19 @@ use crate::name::Name;
 use crate::text;
 
 /// Whether jids are printed in full or shortened. They are shortened if that makes no two of them equal.
-pub(crate) struct JidLabels {
+pub(crate) struct FullOrShortJids {
     shortened: bool,
 }
 
-impl JidLabels {
-    pub(crate) fn new<'n>(jids: impl Iterator<Item = &'n Name>, may_shorten: bool) -> JidLabels {
+impl FullOrShortJids {
+    pub(crate) fn new<'n>(
+        jids: impl Iterator<Item = &'n Name>,
+        may_shorten: bool,
+    ) -> FullOrShortJids {
         let jids: HashSet<&Name> = jids.collect();
         let short: HashSet<String> = jids.iter().map(text::short_jid).collect();
         let shortened = may_shorten && short.len() == jids.len();
-        JidLabels { shortened }
+        FullOrShortJids { shortened }
     }
 
     pub(crate) fn jid_label(&self, jid: &Name) -> String {

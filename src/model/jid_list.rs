@@ -19,7 +19,7 @@ pub(crate) fn is_safe_before_nul(jid: &Name) -> bool {
 
 /// A line of ndjson that a command of `qless` has printed. A line with a summary instead of a jid names no job.
 #[derive(Deserialize)]
-struct JidLine {
+struct InputJidLine {
     jid: Option<String>,
     jid_bytes: Option<String>,
     #[serde(default)]
@@ -40,7 +40,7 @@ pub(crate) fn read_jid_line(line: &[u8]) -> Result<Option<Name>, String> {
         }
         Some(_) => return Ok(Some(Name::from(line))),
     }
-    let line: JidLine = serde_json::from_slice(line).map_err(|error| {
+    let line: InputJidLine = serde_json::from_slice(line).map_err(|error| {
         if error.is_data() {
             "its `jid` is not a text".to_owned()
         } else {
@@ -48,15 +48,15 @@ pub(crate) fn read_jid_line(line: &[u8]) -> Result<Option<Name>, String> {
         }
     })?;
     match line {
-        JidLine {
+        InputJidLine {
             jid_bytes: Some(bytes),
             ..
         } => match STANDARD.decode(bytes) {
             Ok(jid) => Ok(Some(Name::from(jid))),
             Err(_) => Err("`jid_bytes` is not base64".to_owned()),
         },
-        JidLine { jid: Some(jid), .. } => Ok(Some(Name::from(jid))),
-        JidLine {
+        InputJidLine { jid: Some(jid), .. } => Ok(Some(Name::from(jid))),
+        InputJidLine {
             summary: Some(_), ..
         } => Ok(None),
         _ => Err("there is no `jid` in it".to_owned()),

@@ -24,7 +24,7 @@ impl View for QueueLength {
         format!("{}\n", self.length)
     }
 
-    fn text_as_count(&self) -> Option<i64> {
+    fn count_that_is_whole_text(&self) -> Option<i64> {
         Some(self.length)
     }
 }

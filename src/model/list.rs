@@ -13,7 +13,7 @@ use crate::view::{NdjsonLines, RenderOptions, View};
 
 /// Jobs, and the jids that were asked for and that no job has.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct JobList {
+pub(crate) struct JobsAndMissingJids {
     #[serde(flatten)]
     pub list: List<Job>,
     /// Jids that were asked for and that no job has
@@ -45,8 +45,8 @@ impl JobOrRecurring {
     }
 }
 
-impl View for JobList {
-    const DOCUMENT: DocumentKind = DocumentKind::new::<JobList>(
+impl View for JobsAndMissingJids {
+    const DOCUMENT: DocumentKind = DocumentKind::new::<JobsAndMissingJids>(
         "jobs",
         "Jobs: jobs, peek, pop, failed --group, track, get of several; a recurring job has the fields of `recurring`",
     );
@@ -73,7 +73,7 @@ impl View for JobList {
 }
 
 impl View for JobsInFull {
-    const DOCUMENT: DocumentKind = JobList::DOCUMENT;
+    const DOCUMENT: DocumentKind = JobsAndMissingJids::DOCUMENT;
 
     fn text(&self, options: &RenderOptions) -> String {
         let texts = self.list.items.iter().map(|detail| match detail {

@@ -11,7 +11,7 @@ use crate::view::{RenderOptions, View};
 
 /// How `put` makes the jid of a job whose input line gives none.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum JidDerivation {
+pub(crate) enum MissingJidSource {
     /// A new jid for each job.
     #[default]
     Fresh,
@@ -58,7 +58,7 @@ pub(crate) enum DuplicateOutcome {
 }
 
 impl PutOrExistingJob {
-    pub(crate) fn writes_job(&self) -> bool {
+    pub(crate) fn creates_or_changes_job(&self) -> bool {
         use DuplicateOutcome as Duplicate;
 
         !matches!(self.duplicate, Duplicate::Exists | Duplicate::Skipped)

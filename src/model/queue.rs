@@ -138,7 +138,7 @@ impl Queue {
     }
 
     /// That the queue is paused, with the command that resumes it.
-    pub(crate) fn paused_sentence(&self) -> String {
+    pub(crate) fn paused_sentence_with_unpause_command(&self) -> String {
         let unpause = CommandLine::new("unpause").with_name_argument(&self.name);
         let wait = unpause.fill_sentence("; its jobs wait for {}");
         format!(

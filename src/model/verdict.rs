@@ -89,7 +89,7 @@ impl ItemLocation {
 
 /// Whether a repair has repaired a finding, can repair it, or cannot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub enum RepairOutcome {
+pub enum FindingRepairState {
     /// `--repair` repairs the finding.
     #[serde(rename = "found")]
     Repairable,
@@ -129,7 +129,7 @@ pub struct Verdict {
     pub item: Name,
     #[serde(skip_serializing)]
     #[schemars(skip)]
-    pub outcome: RepairOutcome,
+    pub outcome: FindingRepairState,
     /// The problem with it
     pub detail: Name,
     /// The jobs of a dependency cycle: each depends on the next, and the last on the first. Empty for other findings.
@@ -150,7 +150,7 @@ pub(crate) const BLOCK: u64 = 50;
 // skipped here.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "row")]
-pub struct VerdictReply {
+pub struct VerdictsReply {
     #[serde(skip)]
     pub verdicts: Vec<Verdict>,
     /// The number of items that the call verified. The core ends a call early if its items cost too much.
@@ -170,7 +170,7 @@ impl Verdict {
         Verdict {
             id,
             item,
-            outcome: RepairOutcome::Report,
+            outcome: FindingRepairState::Report,
             detail,
             cycle: Vec::new(),
             changes: Vec::new(),
@@ -179,7 +179,7 @@ impl Verdict {
 
     /// The number in the detail of three findings: of `clock` and `never-due` a time, in seconds since the epoch unless
     /// the client used another unit, and of `recurring-count` a count. `None` for other findings.
-    pub fn number(&self) -> Option<f64> {
+    pub fn time_or_count_in_detail(&self) -> Option<f64> {
         let detail = self.detail.as_bytes();
         let number = match self.id {
             FindingId::Clock | FindingId::NeverDue => detail.rsplit(|byte| *byte == b' ').next()?,
@@ -199,7 +199,7 @@ impl Verdict {
                 is_at_head && details.any(|detail| detail.as_bytes() == self.detail.as_bytes())
             }
             SeverityCondition::NoJob => is_job_missing,
-            SeverityCondition::Reported => self.outcome == RepairOutcome::Report,
+            SeverityCondition::Reported => self.outcome == FindingRepairState::Report,
             SeverityCondition::DetailBegins(text) => {
                 self.detail.as_bytes().starts_with(text.as_bytes())
             }
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn times_and_counts_are_read_from_details() {
         let number = |id, detail: &str| {
-            Verdict::report_only(id, Name::from("x"), Name::from(detail)).number()
+            Verdict::report_only(id, Name::from("x"), Name::from(detail)).time_or_count_in_detail()
         };
         assert_eq!(number(FindingId::Clock, "seen at 1.5e12"), Some(1.5e12));
         assert_eq!(number(FindingId::Clock, "time is soon"), None);

@@ -59,7 +59,7 @@ pub struct PoppedJob {
     #[serde(default, deserialize_with = "cjson::read_optional_truncated_number")]
     pub fence: Option<u64>,
     /// The payloads of a merge job in the order of the data. Beside each is its score, the text of a JSON number.
-    #[serde(default, deserialize_with = "cjson::read_merge_payloads")]
+    #[serde(default, deserialize_with = "cjson::read_payloads_with_scores")]
     pub payloads: Vec<(Vec<u8>, String)>,
 }
 
@@ -96,7 +96,7 @@ pub enum ProcessExit {
 impl RetryCause {
     /// Whether this value of `--retry-on` has a job retried whose process ended so before the job did. `was_persistent`:
     /// the process was one of `--persistent`.
-    pub fn applies_to_exit(&self, exit: ProcessExit, was_persistent: bool) -> bool {
+    pub fn retries_after_exit(&self, exit: ProcessExit, was_persistent: bool) -> bool {
         match (self, exit) {
             (RetryCause::Codes(codes), ProcessExit::Code(code)) => codes.contains(&code),
             (RetryCause::Any, exit) => exit != ProcessExit::Code(0),
@@ -108,7 +108,7 @@ impl RetryCause {
     }
 
     /// Whether this value of `--retry-on` has a job retried that ran longer than the time limit.
-    pub fn applies_to_time_limit(&self) -> bool {
+    pub fn retries_after_time_limit(&self) -> bool {
         matches!(self, RetryCause::Any | RetryCause::TimeLimit)
     }
 }
@@ -273,11 +273,11 @@ mod tests {
         [true, false].map(|was_to_stay| {
             let exits = [0, 1, 75, 255].map(ProcessExit::Code).into_iter();
             let exits = exits.chain(["KILL", "?"].map(ProcessExit::Signal));
-            let covered = exits.filter(|exit| cause.applies_to_exit(*exit, was_to_stay));
+            let covered = exits.filter(|exit| cause.retries_after_exit(*exit, was_to_stay));
             let mut covered: Vec<String> = covered.map(ProcessExit::failure_group).collect();
             covered.extend(
                 cause
-                    .applies_to_time_limit()
+                    .retries_after_time_limit()
                     .then(|| "time-limit".to_owned()),
             );
             covered.join(" ")

@@ -43,7 +43,7 @@ impl<'a> JobFilter<'a> {
     pub(super) fn new(selector: &'a Selector, now: Moment) -> JobFilter<'a> {
         JobFilter {
             selector,
-            states: selector.selected_states(),
+            states: selector.effective_states(),
             now,
         }
     }
@@ -192,7 +192,7 @@ impl<'a> JobFilter<'a> {
             && passes_filter(&selector.klasses, job.klass.as_ref())
             && self.is_held_by_selected_worker(job)
             && self.failure_matches(failure)
-            && self.tags_match(&job.tags)
+            && self.has_all_selected_tags(&job.tags)
             && self.data_matches(&job.data)
             && self.lane_matches(job.key.as_ref())
             && self.throttles_match(&job.throttles)
@@ -230,7 +230,7 @@ impl<'a> JobFilter<'a> {
                 .is_none_or(|regex| failure.is_some_and(|failure| regex.matches(&failure.message)))
     }
 
-    fn tags_match(&self, tags: &[Name]) -> bool {
+    fn has_all_selected_tags(&self, tags: &[Name]) -> bool {
         self.selector.tags.iter().all(|tag| tags.contains(tag))
     }
 
@@ -278,7 +278,7 @@ impl<'a> JobFilter<'a> {
                 FilterField::Worker => passes_filter(&selector.held_by, Some(&Name::from(text))),
                 FilterField::Tags => {
                     let tags = Json::parse(&text).and_then(|tags| tags.text_array());
-                    self.tags_match(&tags.unwrap_or_default())
+                    self.has_all_selected_tags(&tags.unwrap_or_default())
                 }
                 FilterField::Failure => self.failure_matches(Failure::from_stored(&text).as_ref()),
                 FilterField::Data => self.data_matches(&JobData::from(text)),

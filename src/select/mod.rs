@@ -65,7 +65,7 @@ pub(crate) fn matching_jobs(
     detail: JobFields,
 ) -> Result<Vec<Job>, Error> {
     let (core, ui) = session.core_and_ui()?;
-    let mut search = JobSearch::start_in_readable_queues(core, ui, now, selector, detail)?;
+    let mut search = JobSearch::start_if_all_queues_readable(core, ui, now, selector, detail)?;
     let mut jobs = Vec::new();
     while let Some(mut slice) = search.next_jobs(core)? {
         jobs.append(&mut slice);
@@ -83,7 +83,7 @@ pub(crate) fn read_snapshots(
 ) -> Result<(Vec<JobSnapshot>, Vec<JobOutcome>), Error> {
     let (core, ui) = session.core_and_ui()?;
     let detail = JobFields::Snapshot;
-    let mut search = JobSearch::start_in_readable_queues(core, ui, now, selector, detail)?;
+    let mut search = JobSearch::start_if_all_queues_readable(core, ui, now, selector, detail)?;
     let (mut jobs, mut interner) = (Vec::new(), FieldInterner::default());
     while let Some(slice) = search.next_jobs(core)? {
         let snapshots = slice.into_iter();
@@ -138,7 +138,7 @@ impl<'a> JobSearch<'a> {
     }
 
     /// As [`JobSearch::start`], with the notes of the search on stderr. Fails if a queue cannot be read.
-    fn start_in_readable_queues(
+    fn start_if_all_queues_readable(
         core: &mut Core,
         ui: &mut Ui,
         now: Moment,
@@ -177,7 +177,7 @@ impl<'a> JobSearch<'a> {
     }
 
     /// After a search that found no job: fails if the selector names a worker or a queue that does not exist.
-    fn refuse_unknown_names(&self, core: &mut Core) -> Result<(), Error> {
+    fn refuse_unknown_worker_or_queue(&self, core: &mut Core) -> Result<(), Error> {
         if let Some(unknown_worker) = self.unknown_workers.first() {
             let known = core.index_members(self.now, &Index::Workers)?;
             return Err(Error::unknown_name("worker", unknown_worker, &known));
@@ -197,7 +197,7 @@ impl<'a> JobSearch<'a> {
         if !self.fill_jids(core)? {
             self.is_at_end = true;
             if self.matched == 0 {
-                self.refuse_unknown_names(core)?;
+                self.refuse_unknown_worker_or_queue(core)?;
             }
             return Ok(None);
         }

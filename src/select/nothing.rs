@@ -37,7 +37,7 @@ pub(crate) fn hint_why_empty(
 
 /// Adds a hint to an error about a name that does not exist: what the name means instead of a jid, or that nothing
 /// exists under the prefix. If the server cannot be asked, there is no hint.
-pub(crate) fn with_not_found_hint(error: Error, session: &mut Session) -> Error {
+pub(crate) fn with_mistaken_jid_or_prefix_hint(error: Error, session: &mut Session) -> Error {
     if error.kind() != Kind::NotFound || error.hint_text().is_some() {
         return error;
     }

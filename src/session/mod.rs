@@ -16,7 +16,7 @@ use std::time::Duration;
 use crate::address::secret::Secret;
 use crate::address::{Address, ServerTarget};
 use crate::args::format::Format;
-use crate::args::globals::{AddressOrigin, CommandLineText, Globals, TlsFiles};
+use crate::args::globals::{AddressOrigin, CanonicalAndTypedCommand, Globals, TlsFiles};
 use crate::clock::Clock;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
@@ -34,7 +34,7 @@ use crate::model::server::{NO_EVICTION, eviction_sentence};
 use crate::settings::members::ContextMember;
 use crate::settings::{ConfigFile as File, ContextSettings};
 use crate::text::{self, Sanitized};
-use crate::ui::{ContextLabel, Ui};
+use crate::ui::{ContextInUse, Ui};
 use crate::view::View;
 
 /// The timeout if none is given.
@@ -58,7 +58,7 @@ pub(crate) struct Session {
     pub members: Vec<ContextMember>,
     /// The snapshots of earlier updates, from which `status --watch` computes rates.
     pub history: JobRateHistory,
-    command_line: CommandLineText,
+    command_line: CanonicalAndTypedCommand,
     clock: Clock,
     core: Option<Core>,
     warned_of_eviction: bool,
@@ -102,7 +102,7 @@ impl SharedStreamCounters {
         self.shown.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    pub(crate) fn shown_line_count(&self) -> u64 {
+    pub(crate) fn lines_shown_by_all_members(&self) -> u64 {
         self.shown.load(Ordering::Relaxed)
     }
 }
@@ -110,7 +110,7 @@ impl SharedStreamCounters {
 impl Session {
     pub(crate) fn new(
         globals: Globals,
-        command_line: CommandLineText,
+        command_line: CanonicalAndTypedCommand,
         file: Option<File>,
         ui: Ui,
         clock: Clock,
@@ -195,7 +195,7 @@ impl Session {
 
     /// Refuses flags with which the user types a password: with several members, each would ask for it.
     pub(crate) fn refuse_password_prompt_per_member(&self) -> Result<(), Error> {
-        if self.globals.takes_password_interactively() {
+        if self.globals.takes_typed_or_stdin_password() {
             return Err(Error::usage("a password can be typed only for one member")
                 .hint("a context names its source: `password-command` or `password-env`"));
         }
@@ -264,7 +264,7 @@ impl Session {
     }
 
     /// Counts this member as one whose server has not been reached yet.
-    pub(crate) fn count_as_unreached(&self) {
+    pub(crate) fn count_as_not_yet_reached(&self) {
         if let Some(part) = &self.part {
             part.stream.unreached.fetch_add(1, Ordering::Relaxed);
         }
@@ -337,7 +337,7 @@ impl Session {
         )
     }
 
-    pub(crate) fn shown_database_label(&self) -> Option<&str> {
+    pub(crate) fn context_label_of_database(&self) -> Option<&str> {
         self.file.as_ref()?.database_label()
     }
 
@@ -348,7 +348,7 @@ impl Session {
             Some(core) => core.address(),
             None => self.target()?.to_string(),
         };
-        Ok(match self.shown_database_label() {
+        Ok(match self.context_label_of_database() {
             Some(label) => format!("{} ({address})", Sanitized(label)),
             None => address,
         })
@@ -357,7 +357,7 @@ impl Session {
     /// The end of a question that does not name the server yet: ` on LABEL (ADDRESS)` if the database has a label, else
     /// empty.
     pub(crate) fn on_server_text_if_labeled(&mut self) -> Result<String, Error> {
-        if self.shown_database_label().is_some() {
+        if self.context_label_of_database().is_some() {
             self.server_label_and_address()
                 .map(|place| format!(" on {place}"))
         } else {
@@ -380,29 +380,29 @@ impl Session {
     pub(crate) fn take_or_open_core(&mut self) -> Result<Core, Error> {
         match self.core.take() {
             Some(core) => Ok(core),
-            None => self.open_core_within(Duration::MAX),
+            None => self.connect_new_core_and_warn(Duration::MAX),
         }
     }
 
     /// Connects if there is no connection yet. Takes at most `limit` or the timeout, whichever is shorter.
     pub(crate) fn ensure_connected_within(&mut self, limit: Duration) -> Result<(), Error> {
         if self.core.is_none() {
-            self.core = Some(self.open_core_within(limit)?);
+            self.core = Some(self.connect_new_core_and_warn(limit)?);
         }
         Ok(())
     }
 
     /// Connects within `limit`, and warns of dangers: a prefix without hash tag in a cluster, a replica without its
     /// primary, and a server that may evict jobs.
-    fn open_core_within(&mut self, limit: Duration) -> Result<Core, Error> {
+    fn connect_new_core_and_warn(&mut self, limit: Duration) -> Result<Core, Error> {
         let settings = self.connection_settings()?;
         let core = Core::connect_within(settings, limit);
         let core = core.map_err(|error| self.with_corrected_command_hint(error))?;
-        if core.has_untagged_prefix_in_cluster() && self.changes {
+        if core.relies_on_single_cluster_primary() && self.changes {
             let (fact, way_out) = hash_tag_warning_and_remedy(self.prefix());
             self.ui.note(&format!("note: {fact}: {way_out}"));
         }
-        if let Some(sentence) = silent_primary_message(core.primary_silence()) {
+        if let Some(sentence) = silent_primary_message(core.time_since_primary_contact()) {
             self.ui.note(&format!("note: {sentence}"));
         }
         if let Some(policy) = core.job_eviction_policy()
@@ -430,7 +430,7 @@ impl Session {
 
     pub(crate) fn core_and_ui(&mut self) -> Result<(&mut Core, &mut Ui), Error> {
         if self.core.is_none() {
-            self.core = Some(self.open_core_within(Duration::MAX)?);
+            self.core = Some(self.connect_new_core_and_warn(Duration::MAX)?);
         }
         match &mut self.core {
             Some(core) => Ok((core, &mut self.ui)),
@@ -638,9 +638,9 @@ impl Session {
 }
 
 /// The name and the label of the context in use, for prompts and plans, and whether the database is protected.
-pub(crate) fn context_label(settings: &File) -> ContextLabel {
+pub(crate) fn context_label(settings: &File) -> ContextInUse {
     let context = settings.context.as_ref();
-    ContextLabel {
+    ContextInUse {
         name: context.map(|context| context.name.clone()),
         label: settings.database_label().map(str::to_owned),
         protected: settings.protecting_context().is_some(),

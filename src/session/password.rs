@@ -73,7 +73,7 @@ fn find_password(
         // An address from a flag or the environment keeps its own password: the context's password is for the context's
         // address.
         Some(_) if globals.origin != AddressOrigin::File && target.has_password() => Ok(None),
-        Some(context) => password_from_context(context, target),
+        Some(context) => password_from_command_or_variable(context, target),
         None => Ok(None),
     }
 }
@@ -82,7 +82,7 @@ pub(crate) fn password_from_environment() -> Option<OsString> {
     variables::PASSWORDS.into_iter().find_map(env::nonempty_var)
 }
 
-fn password_from_context(
+fn password_from_command_or_variable(
     context: &ContextSettings,
     target: &ServerTarget,
 ) -> Result<Option<Secret>, Error> {

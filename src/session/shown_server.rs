@@ -25,7 +25,7 @@ impl ShownServer {
         Ok(ShownServer {
             flag: flag.map(|(flag, name)| (flag, name.to_owned())),
             has_others: session.is_for_one_member(),
-            label: session.shown_database_label().map(str::to_owned),
+            label: session.context_label_of_database().map(str::to_owned),
             is_protected: session.ui.is_protected(),
             is_read_only: session.globals.read_only,
             address: session.target()?.to_string(),

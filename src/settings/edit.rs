@@ -37,7 +37,7 @@ pub(crate) fn edit_config_file(
         unwritable(io_message_without_errno(&fault)).hint_if(hint)
     };
     let untrusted = |why: OpenFailure| why.into_error(&what, Kind::File);
-    let route = ResolvedPath::resolve(path).map_err(failed)?;
+    let route = ResolvedPath::follow_links_noting_route(path).map_err(failed)?;
     let path = &route.target;
     let dir = path.parent().unwrap_or(Path::new("/"));
     // Refuse an untrusted path before missing directories are created, and again after that.
@@ -59,14 +59,14 @@ pub(crate) fn edit_config_file(
         .parse::<DocumentMut>()
         .map_err(|error| unwritable(error.message().into()))?;
     change(&settings, &mut document)?;
-    let after = restore_line_ends(&text, document.to_string());
+    let after = restore_line_ends_and_bom(&text, document.to_string());
     // Parse the new text first, so that an invalid file never replaces a valid one.
     source.parse_bytes(after.as_bytes())?;
     fs::replace_keeping_mode_and_owner(path, after.as_bytes()).map_err(failed)
 }
 
 /// Gives the edited text the line ends and the byte order mark that the text had before the edit.
-fn restore_line_ends(before: &str, after: String) -> String {
+fn restore_line_ends_and_bom(before: &str, after: String) -> String {
     const MARK: char = '\u{feff}';
     let lines = before.matches('\n').count();
     let after = if lines > 0 && before.matches("\r\n").count() == lines {

@@ -25,7 +25,7 @@ enum ServerIdentity {
     /// A port of this machine, given by any loopback name or address.
     Loopback(u16),
     Tcp(String, u16),
-    Socket(PathBuf),
+    PlainOrTlsSocket(PathBuf),
 }
 
 impl Database {
@@ -44,10 +44,10 @@ impl Database {
                     .map(ServerIdentity::from_node)
                     .collect()
             }
-            Address::Unix(socket) => vec![ServerIdentity::Socket(resolve_links(&socket))],
+            Address::Unix(socket) => vec![ServerIdentity::PlainOrTlsSocket(resolve_links(&socket))],
             Address::Local { dir, .. } => {
                 let socket = LocalServer::new(dir.as_deref()).ok()?.socket_path();
-                vec![ServerIdentity::Socket(resolve_links(&socket))]
+                vec![ServerIdentity::PlainOrTlsSocket(resolve_links(&socket))]
             }
         };
         Some(Database {
@@ -84,7 +84,8 @@ impl ServerIdentity {
 
 /// The path with its symbolic links resolved. Parts that do not exist stay as they are.
 fn resolve_links(path: &Path) -> PathBuf {
-    ResolvedPath::resolve(path).map_or_else(|_| path.to_path_buf(), |resolved| resolved.target)
+    ResolvedPath::follow_links_noting_route(path)
+        .map_or_else(|_| path.to_path_buf(), |resolved| resolved.target)
 }
 
 /// Whether two addresses name different databases, however each is spelled. Host names are not looked up.

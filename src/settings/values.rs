@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use toml_edit::Datetime;
 
 use crate::address::ServerTarget;
-use crate::args::format::{DisplayWhen, OutputFlag, TimeFormat};
+use crate::args::format::{DisplayWhen, OutputFormatArg, TimeFormat};
 use crate::args::globals::TlsFiles;
 use crate::args::invalid::Invalid;
 use crate::args::value;
@@ -53,17 +53,17 @@ pub(crate) struct ConfigValues {
     pub password_env: Option<String>,
     /// File of the CA certificates to trust, as `--tls-ca`; a relative path starts at the directory of
     /// this file
-    #[serde(deserialize_with = "read_file_path")]
+    #[serde(deserialize_with = "read_nonempty_path")]
     #[schemars(extend("default" = "the CAs of the system"))]
     pub tls_ca: Option<PathBuf>,
     /// File of the certificate that identifies `qless` to the server, as `--tls-cert`; a relative path
     /// starts at the directory of this file
-    #[serde(deserialize_with = "read_file_path")]
+    #[serde(deserialize_with = "read_nonempty_path")]
     #[schemars(extend("default" = "none"))]
     pub tls_cert: Option<PathBuf>,
     /// File of the private key of the certificate in tls-cert, as `--tls-key`; a relative path starts at
     /// the directory of this file
-    #[serde(deserialize_with = "read_file_path")]
+    #[serde(deserialize_with = "read_nonempty_path")]
     #[schemars(extend("default" = "none"))]
     pub tls_key: Option<PathBuf>,
     /// Changes ask for the label to be typed, except a `put` of one job that sets no maximum of a
@@ -89,7 +89,7 @@ pub(crate) struct ConfigValues {
     /// Table, tsv, json, ndjson, jid or raw, as `--output`
     #[serde(deserialize_with = "read_output_format", skip_serializing)]
     #[schemars(with = "String", extend("default" = "table"))]
-    pub output: Option<OutputFlag>,
+    pub output: Option<OutputFormatArg>,
     /// Whether a table has headers: auto, always or never, as `--headers`
     #[serde(deserialize_with = "read_display_when", skip_serializing)]
     #[schemars(with = "String", extend("default" = "auto"))]
@@ -334,7 +334,7 @@ fn read_env_variable_name<'de, D: Deserializer<'de>>(from: D) -> Result<Option<S
     read_parsed_text(from, TEXT, value::env_variable_name)
 }
 
-fn read_file_path<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
+fn read_nonempty_path<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
     read_parsed_text(from, TEXT, |given| {
         if given.is_empty() || given.contains('\0') {
             Err("is not the path of a file".into())
@@ -360,9 +360,11 @@ fn read_timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, 
     )
 }
 
-fn read_output_format<'de, D: Deserializer<'de>>(from: D) -> Result<Option<OutputFlag>, D::Error> {
+fn read_output_format<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<OutputFormatArg>, D::Error> {
     read_parsed_text(from, TEXT, |given| {
-        OutputFlag::from_word(given).ok_or(Invalid::expects(OutputFlag::WORDS))
+        OutputFormatArg::from_word(given).ok_or(Invalid::expects(OutputFormatArg::WORDS))
     })
 }
 

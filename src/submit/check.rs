@@ -87,7 +87,7 @@ pub(super) fn check_lines(
                 return Err(wrong(LineFault::at_offset(row.text, 0, what)));
             }
         }
-        let own = match job.jid.known_jid() {
+        let own = match job.jid.jid_unless_fresh() {
             None => {
                 checked.has_fresh_jids = true;
                 None
@@ -105,7 +105,7 @@ pub(super) fn check_lines(
             }
         };
         for Dependency(other) in job.dependencies() {
-            if own.is_some() && job.jid.known_jid() == Some(other) {
+            if own.is_some() && job.jid.jid_unless_fresh() == Some(other) {
                 let (at, jid) = (offset_with_quote(row.text, other), Sanitized(other));
                 let fault = LineFault::at_offset(
                     row.text,
@@ -151,7 +151,7 @@ fn refuse_duplicate_jid(
             return Ok(());
         }
         let job = defaults.parse_job_line(row.text);
-        if job.is_ok_and(|job| job.jid.known_jid() == Some(jid)) {
+        if job.is_ok_and(|job| job.jid.jid_unless_fresh() == Some(jid)) {
             first = Some(row.number);
         }
         Ok(())

@@ -12,7 +12,7 @@ use crate::json::object::{offset_of_subslice, string_text};
 use crate::json::path::JsonPath;
 use crate::json::syntax::JsonType;
 use crate::model::coordination::{CoordinationOption, RequiredOption};
-use crate::model::put::JidDerivation;
+use crate::model::put::MissingJidSource;
 
 /// The settings of the command line for all lines: default fields, the source of jids, the maximum size of the
 /// data.
@@ -21,7 +21,7 @@ pub(crate) struct LineDefaults {
     /// The defaults for fields that a line does not set.
     pub job: NewJob<'static>,
     /// The source of the jid for a line that sets none.
-    pub jids: JidDerivation,
+    pub jids: MissingJidSource,
     /// Maximum length of a job's data in bytes.
     pub max_data: usize,
 }
@@ -41,7 +41,7 @@ impl LineDefaults {
             }
         }
         if job.jid == NewJid::Fresh {
-            job.jid = self.derive_missing_jid(&job, text)?;
+            job.jid = self.fresh_or_derived_jid(&job, text)?;
         }
         if let Some((option, need)) = job.coordination.first_unmet_requirement() {
             let needed = match need {
@@ -63,21 +63,25 @@ impl LineDefaults {
     }
 
     /// The jid of a job whose line gives none.
-    fn derive_missing_jid<'l>(
+    fn fresh_or_derived_jid<'l>(
         &self,
         job: &NewJob<'l>,
-        text: &[u8],
+        line_text: &[u8],
     ) -> Result<NewJid<'l>, LineFault> {
         let (path, input) = match &self.jids {
-            JidDerivation::Fresh => return Ok(NewJid::Fresh),
-            JidDerivation::Content => {
+            MissingJidSource::Fresh => return Ok(NewJid::Fresh),
+            MissingJidSource::Content => {
                 let content = jid_from_content_hash([job.queue(), job.klass(), job.data()]);
                 return Ok(NewJid::Content(content));
             }
-            JidDerivation::Path(path, input) => (path, input),
+            MissingJidSource::Path(path, input) => (path, input),
         };
         let wrong = |fault: JidFromDataFault<'_>| {
-            LineFault::at_offset(text, offset_with_quote(text, fault.part), fault.why)
+            LineFault::at_offset(
+                line_text,
+                offset_with_quote(line_text, fault.part),
+                fault.why,
+            )
         };
         match &job.data {
             // Borrowed data are a part of the line, so an error names the column inside them.

@@ -21,7 +21,7 @@ use std::io::Write;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use super::SubmitFlags;
+use super::PutFromFlags;
 use super::jid::append_hex;
 use super::round::{PutRound, SentJob};
 use crate::bulk::ledger::{Ledger, LedgerHead};
@@ -70,17 +70,17 @@ pub(super) struct LineSentButNotDone {
 
 /// The journal or the report of this run.
 #[derive(Debug)]
-pub(super) struct Journal {
+pub(super) struct JournalOrReport {
     pub ledger: Ledger,
     /// Whether the file is a report.
     has_outcomes: bool,
     /// The outcomes of this round that are not written yet.
-    replies: UnwrittenOutcomes,
+    replies: BufferedOutcomes,
 }
 
 /// The outcomes of lines in the replies.
 #[derive(Debug, Default)]
-struct UnwrittenOutcomes {
+struct BufferedOutcomes {
     done: Vec<u64>,
     failed: Vec<u64>,
     /// The existing job that the job of a line duplicates: line number and jid.
@@ -287,15 +287,15 @@ fn word_index_and_bit_mask(line: u64) -> (usize, u64) {
     )
 }
 
-impl Journal {
+impl JournalOrReport {
     /// Opens the file of `--journal` or `--report`, and reads the state that earlier runs for this input left in it.
     /// `None` if neither flag is given.
     pub(super) fn open_if_given(
-        flags: &SubmitFlags,
+        flags: &PutFromFlags,
         session: &Session,
         dry_run: bool,
         line_hashes: &[u64],
-    ) -> Result<Option<(Journal, JournalState)>, Error> {
+    ) -> Result<Option<(JournalOrReport, JournalState)>, Error> {
         let (kind, path) = match (&flags.journal, &flags.report) {
             (Some(path), _) => ("journal", path),
             (None, Some(path)) => ("report", path),
@@ -306,10 +306,10 @@ impl Journal {
         let ledger = Ledger::open(&session.member_file_path(path), head, dry_run, |record| {
             notes.apply_record(record, line_hashes)
         })?;
-        let journal = Journal {
+        let journal = JournalOrReport {
             ledger,
             has_outcomes: kind == "report",
-            replies: UnwrittenOutcomes::default(),
+            replies: BufferedOutcomes::default(),
         };
         Ok(Some((journal, notes)))
     }
@@ -409,8 +409,8 @@ impl Journal {
 
     /// Writes the outcomes of a round without syncing them to disk. If they are lost, the next run sends these
     /// lines again.
-    pub(super) fn write_outcomes(&mut self) -> Result<(), Error> {
-        let UnwrittenOutcomes {
+    pub(super) fn write_outcomes_without_sync(&mut self) -> Result<(), Error> {
+        let BufferedOutcomes {
             done,
             failed,
             existing,

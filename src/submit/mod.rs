@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 use crate::args::coordination::ThrottleArg;
-use crate::args::input_arg::FileArg;
+use crate::args::input_arg::FileOrStreamArg;
 use crate::args::shared::{BULK, RequireExistingQueueFlag};
 use crate::args::value;
 use crate::bulk::maxima::ThrottleMaximaToSet;
@@ -45,13 +45,13 @@ mod round;
 mod tally;
 
 use jid::LineDefaults;
-use journal::{Journal, LostJobs};
+use journal::{JournalOrReport, LostJobs};
 use round::{CallOutcomes, PackPolicyAndLimits, PutBatch, PutRound, SentJob};
 use tally::PutTally;
 
 /// The flags of `put` that require `--from`.
 #[derive(Clone, Debug, Default, PartialEq, clap::Args)]
-pub(crate) struct SubmitFlags {
+pub(crate) struct PutFromFlags {
     /// Record each line in this file; the same command with the same file skips lines that are done
     #[arg(help_heading = BULK, long, value_name = "FILE", value_parser = value::file_to_write(),
           requires = "from")]
@@ -76,7 +76,7 @@ pub(crate) struct SubmitFlags {
 /// The arguments of `put --from`.
 #[derive(Debug)]
 pub(crate) struct SubmitOptions {
-    pub from: FileArg,
+    pub from: FileOrStreamArg,
     /// The default fields of a line, the source of its jid, and the maximum size of its data.
     pub defaults: LineDefaults,
     /// The throttles that the command line names, with the maxima to set.
@@ -86,16 +86,16 @@ pub(crate) struct SubmitOptions {
     pub existing: RequireExistingQueueFlag,
     /// Whether an existing job counts as put.
     pub if_absent: bool,
-    pub flags: SubmitFlags,
+    pub flags: PutFromFlags,
     /// The number of replicas that must confirm each round before the next one begins.
     pub replicas: Option<u64>,
-    /// Whether [`SubmitResult::jids`] is filled.
+    /// Whether [`ExitAndSubmittedJids::jids`] is filled.
     pub keep_jids: bool,
 }
 
 /// The result of `put --from`.
 #[derive(Debug)]
-pub(crate) struct SubmitResult {
+pub(crate) struct ExitAndSubmittedJids {
     pub exit: Exit,
     /// The jids of the jobs that were put or existed already. Empty unless `keep_jids` was set.
     pub jids: Vec<Name>,
@@ -114,25 +114,28 @@ const ROUNDS_PACKED_AHEAD: usize = 2;
 /// Maximum size of a line apart from its job data, in bytes: room for names and whitespace.
 const BESIDES: usize = 1 << 20;
 
-fn open_lines(from: &FileArg, defaults: &LineDefaults) -> Result<TwoPassFile, Error> {
+fn open_lines_with_length_limit(
+    from: &FileOrStreamArg,
+    defaults: &LineDefaults,
+) -> Result<TwoPassFile, Error> {
     TwoPassFile::open(from, defaults.max_data.saturating_add(BESIDES))
 }
 
 /// Distributes the lines to several members by the value at `shard_by` in their data, else by `key`, else by jid. A
 /// job that has none of them yet is distributed by its line number.
-pub(crate) fn share_lines(
-    from: &FileArg,
+pub(crate) fn share_lines_by_shard_key(
+    from: &FileOrStreamArg,
     defaults: &LineDefaults,
     shard_by: Option<&JsonPath>,
     members: usize,
 ) -> Result<Vec<TwoPassFile>, Error> {
-    let file = open_lines(from, defaults)?;
+    let file = open_lines_with_length_limit(from, defaults)?;
     let what = file.source_name().to_owned();
-    file.share_lines(members, |row| {
+    file.share_lines_by_shard_key(members, |row| {
         let job = defaults.parse_job_line(row.text);
         let job = job.map_err(|fault| check::line_error(&what, &row, fault))?;
         let number = row.number.to_be_bytes();
-        let kept_with = jid::shard_key(&job, job.jid.known_jid(), shard_by);
+        let kept_with = jid::shard_key(&job, job.jid.jid_unless_fresh(), shard_by);
         Ok(ContextMembers::member_index_of_new_job(
             kept_with.as_deref().unwrap_or(&number),
             members,
@@ -144,12 +147,12 @@ pub(crate) fn share_lines(
 pub(crate) fn submit_file(
     options: &SubmitOptions,
     session: &mut Session,
-) -> Result<SubmitResult, Error> {
+) -> Result<ExitAndSubmittedJids, Error> {
     let (defaults, flags) = (&options.defaults, &options.flags);
     let dry_run = options.policy.dry_run;
     let mut file = match session.take_input_lines_of_member() {
         Some(file) => file,
-        None => open_lines(&options.from, defaults)?,
+        None => open_lines_with_length_limit(&options.from, defaults)?,
     };
     let queues = new_queues::are_new_queues_checked(options.existing, dry_run, session);
     let sums = flags.journal.is_some() || flags.report.is_some();
@@ -161,7 +164,7 @@ pub(crate) fn submit_file(
     };
     if !session.ui.await_all_parts_valid() {
         // The other member reports what is wrong.
-        return Ok(SubmitResult {
+        return Ok(ExitAndSubmittedJids {
             exit: Exit::Ok,
             jids: Vec::new(),
         });
@@ -178,7 +181,7 @@ pub(crate) fn submit_file(
         let what = format!("put {jobs} on {}", session.server_label_and_address()?);
         session.ui.confirm_if_protected(&what, |_| String::new())?;
     }
-    let mut journal = Journal::open_if_given(flags, session, dry_run, &checked.sums)?;
+    let mut journal = JournalOrReport::open_if_given(flags, session, dry_run, &checked.sums)?;
     let fresh = checked.has_fresh_jids;
     // Keep the throttles of the command line in the list: `read_changes` refuses two maxima for one throttle.
     let mut throttles = options.throttles.clone();
@@ -191,7 +194,7 @@ pub(crate) fn submit_file(
     let begun = session.connect()?;
     if let Some((journal, state)) = &mut journal {
         if !dry_run {
-            journal.ledger.write_head_or_note_server_restart(session)?;
+            journal.ledger.write_head_or_report_restart(session)?;
         }
         let lost = journal.verify_done_lines_if_loss_possible(state, session.core()?)?;
         note_lost_jobs(&lost, &journal.ledger.display_path(), session);
@@ -234,7 +237,7 @@ pub(crate) fn submit_file(
         let mut sender = RoundSender {
             options,
             file,
-            to_set: maxima.as_put_maxima(),
+            to_set: maxima.changed_maxima_for_put(),
             maxima,
             interrupt: InterruptFlags::install_handlers_once(),
             progress: session.ui.start_progress_bar(jobs as u64),
@@ -299,7 +302,7 @@ struct RoundSender<'s> {
     tally: PutTally,
     /// `None` in a dry run.
     restarts: Option<RestartWatch>,
-    journal: Option<Journal>,
+    journal: Option<JournalOrReport>,
     jobs: usize,
     /// The earliest moment of the next call.
     next: Moment,
@@ -421,7 +424,7 @@ impl RoundSender<'_> {
             self.maxima.note_changed_maxima(session);
         }
         if let (Some(journal), false) = (&mut self.journal, self.options.policy.dry_run)
-            && let Err(error) = journal.write_outcomes()
+            && let Err(error) = journal.write_outcomes_without_sync()
         {
             stopped_by.get_or_insert(error);
         }

@@ -50,7 +50,7 @@ fn read_dependencies(
             .parse_job_line(row.text)
             .map_err(|_| file.changed_error())?;
         let at = u32::try_from(places.len()).map_err(|_| too_many_jobs_error())?;
-        if let Some(jid) = job.jid.known_jid() {
+        if let Some(jid) = job.jid.jid_unless_fresh() {
             jids.entry(salt.hash_one(jid)).or_insert(at);
         }
         let depends = job.dependencies().iter();
@@ -89,7 +89,7 @@ fn cycle_error(file: &TwoPassFile, defaults: &LineDefaults, cycle: &[LineLocatio
             return error;
         }
         let job = defaults.parse_job_line(&text).ok();
-        let jid = job.as_ref().and_then(|job| job.jid.known_jid());
+        let jid = job.as_ref().and_then(|job| job.jid.jid_unless_fresh());
         jids.push(
             jid.map(|jid| Name::from(jid).to_string())
                 .unwrap_or_default(),

@@ -57,7 +57,7 @@ pub(super) struct PutBatch {
 impl PutBatch {
     /// Whether the call has reached its maximum size, so that the next job needs another call.
     pub(super) fn is_call_full(&self) -> bool {
-        self.words.byte_len() >= FULL_CALL || self.links >= FULL_OF_LINKS
+        self.words.wire_byte_len() >= FULL_CALL || self.links >= FULL_OF_LINKS
     }
 
     /// The call that replaces the job of this batch.
@@ -123,10 +123,10 @@ impl PutRound {
         now: Moment,
     ) -> Option<&mut SentJob> {
         let batch = self.batches.last_mut()?;
-        let before = batch.words.byte_len();
+        let before = batch.words.wire_byte_len();
         job.for_each_put_word(jid, now, |word| batch.words.add_word(word));
-        self.byte_len += batch.words.byte_len() - before;
-        batch.links += job.link_count();
+        self.byte_len += batch.words.wire_byte_len() - before;
+        batch.links += job.tag_and_dependency_count();
         self.jobs += 1;
         let queue = match batch.jobs.last() {
             Some(last) if last.queue.as_bytes() == job.queue() => last.queue.clone(),
@@ -286,7 +286,7 @@ impl RoundPacker<'_> {
         }
         // Take a new jid only here, where the round of the job is known: each round has its own sorted jids.
         let fresh;
-        let jid = match (job.jid.known_jid(), unfinished) {
+        let jid = match (job.jid.jid_unless_fresh(), unfinished) {
             (Some(jid), _) => jid,
             (None, Some(unfinished)) => &unfinished.jid,
             (None, None) => {

@@ -13,7 +13,7 @@ use crate::name::Name;
 use crate::ui::Ui;
 use crate::view::json;
 
-use super::{SubmitOptions, SubmitResult};
+use super::{ExitAndSubmittedJids, SubmitOptions};
 
 /// Counts the outcomes of the lines and writes them.
 pub(super) struct PutTally {
@@ -93,7 +93,7 @@ impl PutTally {
             }
         }
         if let (true, Some(detail)) = (failed, &outcome.detail) {
-            let why = detail.shared_reason_text();
+            let why = detail.reason_text_for_summary();
             self.reasons
                 .count_reason(outcome.result, &why, outcome.jid.as_bytes());
         }
@@ -127,7 +127,7 @@ impl PutTally {
                 jids.push((outcome.line, outcome.jid));
                 Ok(())
             }
-            None => ui.write_unambiguous_jids(&[&outcome.jid]),
+            None => ui.write_jids_skipping_ambiguous(&[&outcome.jid]),
         }
     }
 
@@ -157,7 +157,7 @@ impl PutTally {
         mut self,
         ui: &mut Ui,
         stopped_by: Option<Error>,
-    ) -> Result<SubmitResult, Error> {
+    ) -> Result<ExitAndSubmittedJids, Error> {
         if self.doc.sum.done == 0 {
             ui.mark_nothing_changed();
         }
@@ -168,7 +168,7 @@ impl PutTally {
         if let Some(mut jids) = self.unwritten_jids.take() {
             jids.sort_by_key(|(line, _)| *line);
             for (_, jid) in jids {
-                ui.write_unambiguous_jids(&[&jid])?;
+                ui.write_jids_skipping_ambiguous(&[&jid])?;
             }
         }
         write_report(ui, &self.doc)?;
@@ -196,7 +196,7 @@ impl PutTally {
         }
         match stopped_by {
             Some(error) => Err(error),
-            None => Ok(SubmitResult {
+            None => Ok(ExitAndSubmittedJids {
                 exit: bulk_exit(&self.codes, sum.remaining, false),
                 jids: self.jids_for_caller.unwrap_or_default(),
             }),

@@ -12,7 +12,7 @@ use super::format::{Tone, row_line};
 use super::keys::{CHANGE_KEYS, VIEW_KEYS};
 use super::lists::{TableKind, TableRows};
 use super::reader::JobSource;
-use super::state::{OpenView, Overlay, QUEUE_STATES, TopState};
+use super::state::{Overlay, QUEUE_STATES, TopState, ViewAboveTables};
 use crate::text::{
     cut_with_ellipsis, format_count, format_duration, format_rough_duration, sanitize_to_line,
     width, with_thousands_separators,
@@ -38,20 +38,20 @@ pub(super) fn draw(state: &mut TopState, frame: &mut Frame) {
     state.page = body.saturating_sub(1).max(1);
     let mut text = vec![
         header_line(state, columns),
-        title_or_headline_line(state, columns),
+        view_title_headline_or_error(state, columns),
         Line::default(),
     ];
     text.truncate(above);
     let mut content = match state.views.last() {
         None if state.current_server().snapshot.is_none() => lines_before_snapshot(state),
         None => all_or_focused_table_lines(state, body),
-        Some(OpenView::Text { text, scroll, .. }) => {
+        Some(ViewAboveTables::Text { text, scroll, .. }) => {
             let lines = text.lines().skip(*scroll).take(body);
             lines
                 .map(|line| Line::raw(format!("  {}", sanitize_to_line(line))))
                 .collect()
         }
-        Some(OpenView::Jobs { .. }) => lines_of_jobs(state, body),
+        Some(ViewAboveTables::Jobs { .. }) => lines_of_jobs(state, body),
     };
     content.truncate(body);
     content.resize(body, Line::default());
@@ -179,9 +179,9 @@ fn interval_text(seconds: f64) -> String {
     }
 }
 
-fn title_or_headline_line(state: &TopState, columns: usize) -> Line<'static> {
+fn view_title_headline_or_error(state: &TopState, columns: usize) -> Line<'static> {
     let mut text = match state.views.last() {
-        Some(OpenView::Jobs {
+        Some(ViewAboveTables::Jobs {
             title, jobs, total, ..
         }) => {
             let shown = jobs.len() as u64;
@@ -192,7 +192,7 @@ fn title_or_headline_line(state: &TopState, columns: usize) -> Line<'static> {
             };
             format!("{title} · {}{of}", format_count(*total, "job", "jobs"))
         }
-        Some(OpenView::Text { title, .. }) => title.clone(),
+        Some(ViewAboveTables::Text { title, .. }) => title.clone(),
         None => state.health_headline(),
     };
     if let Some(failed) = &state.current_server().failed_read {
@@ -283,7 +283,7 @@ fn lines_of_table(
 }
 
 fn lines_of_jobs(state: &TopState, lines: usize) -> Vec<Line<'static>> {
-    let Some(OpenView::Jobs { error, .. }) = state.views.last() else {
+    let Some(ViewAboveTables::Jobs { error, .. }) = state.views.last() else {
         return Vec::new();
     };
     if let Some(error) = error {
@@ -418,7 +418,7 @@ fn footer_line(state: &TopState, columns: usize) -> Line<'static> {
         _ if state.is_typing => format!(" / {}▏", state.filter),
         (
             _,
-            Some(OpenView::Jobs {
+            Some(ViewAboveTables::Jobs {
                 source: JobSource::Queue(_, shown),
                 ..
             }),
@@ -437,18 +437,18 @@ fn footer_line(state: &TopState, columns: usize) -> Line<'static> {
         (_, _, Some(message)) => format!(" {message}"),
         (_, view, None) => key_hints(state, view),
     };
-    let right = footer_end(state);
+    let right = footer_marks_filter_or_scroll(state);
     let room = columns.saturating_sub(width(&right) + 2);
     let left = vec![styled(cut_with_ellipsis(&text, room), Tone::Dim, state)];
     line_with_right_end_if_fits(left, right, Tone::Warn, state, columns)
 }
 
 /// The keys of this view, and those of the changes that are possible now.
-fn key_hints(state: &TopState, view: Option<&OpenView>) -> String {
+fn key_hints(state: &TopState, view: Option<&ViewAboveTables>) -> String {
     let keys = match view {
         None => " ↑↓ select  ⏎ open  ⇥ next  / filter  e explain  w command",
-        Some(OpenView::Jobs { .. }) => " ↑↓ select  ⏎ open  esc back  w command",
-        Some(OpenView::Text { .. }) => " ↑↓ scroll  esc back  w command",
+        Some(ViewAboveTables::Jobs { .. }) => " ↑↓ select  ⏎ open  esc back  w command",
+        Some(ViewAboveTables::Text { .. }) => " ↑↓ scroll  esc back  w command",
     };
     let possible = CHANGE_KEYS
         .iter()
@@ -460,7 +460,7 @@ fn key_hints(state: &TopState, view: Option<&OpenView>) -> String {
     format!("{keys}{}  ? all", changes.collect::<String>())
 }
 
-fn footer_end(state: &TopState) -> String {
+fn footer_marks_filter_or_scroll(state: &TopState) -> String {
     if !state.marked.is_empty() {
         return format!("{} marked", state.marked.len());
     }
@@ -468,7 +468,7 @@ fn footer_end(state: &TopState) -> String {
         return format!("only {}", sanitize_to_line(&state.filter));
     }
     match state.views.last() {
-        Some(OpenView::Text { text, scroll, .. }) => {
+        Some(ViewAboveTables::Text { text, scroll, .. }) => {
             let below = text.lines().count().saturating_sub(scroll + state.page + 1);
             if below > 0 {
                 format!("↓ {below} more")
@@ -503,7 +503,8 @@ mod tests {
     use crate::top::keys::Key;
     use crate::top::lists::flow_cell;
     use crate::top::reader::{
-        ReadFailure, ReadRequest, ReadResult, ReadTarget, ReaderReply, Samples, TextSource,
+        ErrorWithConnectionSteps, ReadRequest, ReadTarget, ReaderReply, Samples,
+        SnapshotJobsOrText, TextSource,
     };
     use crate::top::state::{KeyEffect, ServerView};
     use crate::top::{CommandConnectionArgs, TopOptions};
@@ -576,7 +577,11 @@ mod tests {
     }
 
     /// A reply of the first server.
-    fn answer(state: &mut TopState, what: ReadTarget, found: Result<ReadResult, ReadFailure>) {
+    fn answer(
+        state: &mut TopState,
+        what: ReadTarget,
+        found: Result<SnapshotJobsOrText, ErrorWithConnectionSteps>,
+    ) {
         let request = ReadRequest {
             server: 0,
             width: 80,
@@ -613,7 +618,11 @@ mod tests {
             answer(
                 &mut state,
                 ReadTarget::Snapshot(Vec::new()),
-                Ok(ReadResult::Snapshot(Box::new(facts(tick)), samples(), at)),
+                Ok(SnapshotJobsOrText::Snapshot(
+                    Box::new(facts(tick)),
+                    samples(),
+                    at,
+                )),
             );
         }
         state
@@ -882,7 +891,7 @@ mod tests {
         answer(
             &mut state,
             ReadTarget::Jobs(source),
-            Ok(ReadResult::Jobs {
+            Ok(SnapshotJobsOrText::Jobs {
                 jobs: ["j1", "j2", "j3"].map(job).to_vec(),
                 total: 3,
             }),
@@ -938,7 +947,7 @@ mod tests {
     #[test]
     fn numbers_from_before_a_loss_are_told_with_their_age_and_the_reason() {
         let mut state = state(2);
-        let away = ReadFailure {
+        let away = ErrorWithConnectionSteps {
             error: Error::new(Kind::Unreachable, "Redis does not answer"),
             steps: Vec::new(),
         };
@@ -970,7 +979,7 @@ mod tests {
         answer(
             &mut state,
             ReadTarget::Jobs(source),
-            Ok(ReadResult::Jobs {
+            Ok(SnapshotJobsOrText::Jobs {
                 jobs: vec![job("a"), job("b")],
                 total: 2,
             }),
@@ -1016,7 +1025,7 @@ mod tests {
         answer(
             &mut state,
             ReadTarget::Text(TextSource::Status),
-            Ok(ReadResult::Text(lines.join("\n"))),
+            Ok(SnapshotJobsOrText::Text(lines.join("\n"))),
         );
         let shown = frame(&mut state, 80, 10);
         assert!(shown.contains("problem 6\n"), "{shown}");
@@ -1053,7 +1062,7 @@ mod tests {
                 jid: Name::from(*jid),
                 ..Job::default()
             };
-            let found = ReadResult::Jobs {
+            let found = SnapshotJobsOrText::Jobs {
                 jobs: jids.iter().map(job).collect(),
                 total: jids.len() as u64,
             };
@@ -1080,7 +1089,7 @@ mod tests {
             if is_asked {
                 state.schedule_read_now();
             }
-            let found = Ok(ReadResult::Snapshot(
+            let found = Ok(SnapshotJobsOrText::Snapshot(
                 Box::new(facts(3)),
                 samples(),
                 Moment::default(),

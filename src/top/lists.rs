@@ -176,7 +176,7 @@ impl TableSource<'_> {
                     flow_cell(&flow.done, flow.put_per_s, flow.done_per_s),
                     Tone::Good,
                 ),
-                self.blocked_or_late_cell(queue),
+                self.blocking_reason_or_late_cell(queue),
             ]);
             NamedRow {
                 name: counts.name.clone(),
@@ -191,13 +191,13 @@ impl TableSource<'_> {
 
     /// The STATE cell of a queue: what keeps its jobs from workers, or that its oldest job has waited too long. On
     /// a narrow screen, one word.
-    fn blocked_or_late_cell(&self, queue: &QueueFacts) -> (String, Tone) {
+    fn blocking_reason_or_late_cell(&self, queue: &QueueFacts) -> (String, Tone) {
         let is_wide = self.width >= 90;
         let options = RenderOptions {
             now: self.now,
             ..RenderOptions::terminal_without_color(self.width)
         };
-        if let Some(reason) = queue.blocking_reason_text(&options) {
+        if let Some(reason) = queue.why_workers_get_no_jobs(&options) {
             let word = if queue.counts.paused {
                 "paused"
             } else {
@@ -348,8 +348,8 @@ pub(super) fn flow_cell(done: &[Option<f64>], put_s: Option<f64>, done_s: Option
         (Some(0.0), Some(0.0)) => NONE.to_owned(),
         (Some(put), Some(done)) => format!(
             "{}/{}/s",
-            jobs_per_second_text(put),
-            jobs_per_second_text(done)
+            jobs_per_second_without_unit(put),
+            jobs_per_second_without_unit(done)
         ),
         _ => String::new(),
     };
@@ -361,7 +361,7 @@ fn head_wait_seconds(queue: &QueueFacts) -> f64 {
     queue.counts.head_wait_s.map_or(0.0, |wait| wait.0)
 }
 
-fn jobs_per_second_text(per_s: f64) -> String {
+fn jobs_per_second_without_unit(per_s: f64) -> String {
     if per_s >= 10.0 || per_s == 0.0 {
         format!("{per_s:.0}")
     } else {
@@ -409,7 +409,7 @@ pub(super) fn job_rows(jobs: &[Job], now: Moment, width: usize) -> TableRows {
                     job.klass.as_ref().map_or(NONE.into(), Name::to_string),
                     Tone::Plain,
                 ),
-                (job.state_text(), tone),
+                (job.state_word(), tone),
                 (sanitize_to_line(job.state_detail(&options)), Tone::Dim),
             ]),
         }

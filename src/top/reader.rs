@@ -70,7 +70,7 @@ pub(super) enum TextSource {
 /// The result of a request, and how long it took.
 pub(super) struct ReaderReply {
     pub request: ReadRequest,
-    pub found: Result<ReadResult, ReadFailure>,
+    pub found: Result<SnapshotJobsOrText, ErrorWithConnectionSteps>,
     pub elapsed: Duration,
     /// What the reading wrote to stderr.
     pub notes: String,
@@ -79,14 +79,14 @@ pub(super) struct ReaderReply {
 /// For each failure group, the line of its newest message that says what failed.
 pub(super) type Samples = HashMap<Name, String>;
 
-pub(super) enum ReadResult {
+pub(super) enum SnapshotJobsOrText {
     Snapshot(Box<SystemFacts>, Samples, Moment),
     Jobs { jobs: Vec<Job>, total: u64 },
     Text(String),
 }
 
 /// Why a read failed, with the connection steps of `doctor` if the server does not answer.
-pub(super) struct ReadFailure {
+pub(super) struct ErrorWithConnectionSteps {
     pub error: Error,
     pub steps: Vec<String>,
 }
@@ -102,11 +102,12 @@ pub(super) fn answer_requests(
     while let Ok(request) = requests.recv() {
         session.ui.begin_capture(false);
         let begun = Instant::now();
-        let found =
-            read_target(&mut session, &request, &mut samples).map_err(|error| ReadFailure {
+        let found = read_target(&mut session, &request, &mut samples).map_err(|error| {
+            ErrorWithConnectionSteps {
                 steps: doctor_lines_if_unreachable(&mut session, request.width, &error),
                 error,
-            });
+            }
+        });
         let elapsed = begun.elapsed();
         let notes = String::from_utf8_lossy(&session.ui.end_capture()).into_owned();
         let answer = ReaderReply {
@@ -125,7 +126,7 @@ fn read_target(
     session: &mut Session,
     request: &ReadRequest,
     samples: &mut FailureSampleCache,
-) -> Result<ReadResult, Error> {
+) -> Result<SnapshotJobsOrText, Error> {
     match &request.what {
         ReadTarget::Snapshot(queues) => {
             let request = SnapshotRequest {
@@ -134,7 +135,7 @@ fn read_target(
             };
             let (facts, now) = look::read_snapshot(RECENT, request, &[], session)?;
             let samples = samples.read_failure_samples(&facts, now, session)?;
-            Ok(ReadResult::Snapshot(Box::new(facts), samples, now))
+            Ok(SnapshotJobsOrText::Snapshot(Box::new(facts), samples, now))
         }
         ReadTarget::Jobs(source) => read_jobs(session, source),
         ReadTarget::Text(source) => {
@@ -143,7 +144,7 @@ fn read_target(
                 text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));
                 text.push_str("…\n… the rest: `w` shows the command\n");
             }
-            Ok(ReadResult::Text(text))
+            Ok(SnapshotJobsOrText::Text(text))
         }
     }
 }
@@ -190,7 +191,7 @@ impl FailureSampleCache {
     }
 }
 
-fn read_jobs(session: &mut Session, source: &JobSource) -> Result<ReadResult, Error> {
+fn read_jobs(session: &mut Session, source: &JobSource) -> Result<SnapshotJobsOrText, Error> {
     let now = session.connect()?;
     let core = session.core()?;
     let (jobs, total) = match source {
@@ -203,7 +204,7 @@ fn read_jobs(session: &mut Session, source: &JobSource) -> Result<ReadResult, Er
         JobSource::Group(group) => core.newest_jobs_and_total_of_group(now, group, MAX_JOBS)?,
         JobSource::Queue(queue, state) => read_first_jobs_and_total(core, now, queue, *state)?,
     };
-    Ok(ReadResult::Jobs { jobs, total })
+    Ok(SnapshotJobsOrText::Jobs { jobs, total })
 }
 
 /// The first jobs of a queue in a state, and their total number. For `running` and `stalled`, which share one

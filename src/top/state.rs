@@ -9,7 +9,8 @@ use super::TopOptions;
 use super::keys::{CHANGE_KEYS, Key, VIEW_KEYS};
 use super::lists::{self, TableKind, TableRows, TableSource};
 use super::reader::{
-    JobSource, ReadFailure, ReadRequest, ReadResult, ReadTarget, ReaderReply, Samples, TextSource,
+    ErrorWithConnectionSteps, JobSource, ReadRequest, ReadTarget, ReaderReply, Samples,
+    SnapshotJobsOrText, TextSource,
 };
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
@@ -116,7 +117,7 @@ pub(super) struct ChangeCommand {
 }
 
 /// A screen above the first one.
-pub(super) enum OpenView {
+pub(super) enum ViewAboveTables {
     Jobs {
         title: String,
         source: JobSource,
@@ -132,24 +133,28 @@ pub(super) enum OpenView {
     },
 }
 
-impl OpenView {
+impl ViewAboveTables {
     /// What to read to show this view.
     fn read_target(&self) -> ReadTarget {
         match self {
-            OpenView::Jobs { source, .. } => ReadTarget::Jobs(source.clone()),
-            OpenView::Text { source, .. } => ReadTarget::Text(source.clone()),
+            ViewAboveTables::Jobs { source, .. } => ReadTarget::Jobs(source.clone()),
+            ViewAboveTables::Text { source, .. } => ReadTarget::Text(source.clone()),
         }
     }
 
     /// Shows the reply to a read of this view. `counted` is the number of jobs by the last snapshot; the reply may
     /// have fewer.
-    fn show_reply(&mut self, found: Result<ReadResult, ReadFailure>, counted: Option<u64>) {
+    fn show_reply(
+        &mut self,
+        found: Result<SnapshotJobsOrText, ErrorWithConnectionSteps>,
+        counted: Option<u64>,
+    ) {
         match (self, found) {
             (
-                OpenView::Jobs {
+                ViewAboveTables::Jobs {
                     jobs, total, error, ..
                 },
-                Ok(ReadResult::Jobs {
+                Ok(SnapshotJobsOrText::Jobs {
                     jobs: read,
                     total: all,
                 }),
@@ -157,11 +162,15 @@ impl OpenView {
                 *total = counted.unwrap_or(all).max(read.len() as u64);
                 (*jobs, *error) = (read, None);
             }
-            (OpenView::Jobs { error, .. }, Err(away)) => {
+            (ViewAboveTables::Jobs { error, .. }, Err(away)) => {
                 *error = Some(away.error.message().into_owned());
             }
-            (OpenView::Text { text, .. }, Ok(ReadResult::Text(read))) => *text = read,
-            (OpenView::Text { text, .. }, Err(away)) => *text = away.error.message().into_owned(),
+            (ViewAboveTables::Text { text, .. }, Ok(SnapshotJobsOrText::Text(read))) => {
+                *text = read
+            }
+            (ViewAboveTables::Text { text, .. }, Err(away)) => {
+                *text = away.error.message().into_owned()
+            }
             _ => {}
         }
     }
@@ -188,7 +197,7 @@ pub(super) struct TopState {
     sort_columns: [usize; 3],
     /// The name in the selected row of each of the three tables, and of the open list of jobs.
     selected: [Option<Name>; 4],
-    pub views: Vec<OpenView>,
+    pub views: Vec<ViewAboveTables>,
     pub overlay: Option<Overlay>,
     pub filter: String,
     pub is_typing: bool,
@@ -287,7 +296,7 @@ impl TopState {
         };
         server.due = Some(now + rest);
         match (request.what, found) {
-            (ReadTarget::Snapshot(_), Ok(ReadResult::Snapshot(mut facts, samples, at))) => {
+            (ReadTarget::Snapshot(_), Ok(SnapshotJobsOrText::Snapshot(mut facts, samples, at))) => {
                 server
                     .history
                     .add_snapshot(&facts, at, server.pace.interval);
@@ -305,10 +314,10 @@ impl TopState {
                 // Read the open list or text again, too.
                 if is_here {
                     self.queued_reads
-                        .extend(self.views.last().map(OpenView::read_target));
+                        .extend(self.views.last().map(ViewAboveTables::read_target));
                 }
             }
-            (ReadTarget::Snapshot(_), Err(ReadFailure { error, steps })) => {
+            (ReadTarget::Snapshot(_), Err(ErrorWithConnectionSteps { error, steps })) => {
                 server.failed_read = Some(FailedRead {
                     error,
                     steps,
@@ -386,8 +395,8 @@ impl TopState {
             .as_ref()
             .map_or_else(Moment::default, |seen| seen.now);
         match self.views.last() {
-            Some(OpenView::Jobs { jobs, .. }) => lists::job_rows(jobs, now, self.width),
-            Some(OpenView::Text { .. }) => TableRows::default(),
+            Some(ViewAboveTables::Jobs { jobs, .. }) => lists::job_rows(jobs, now, self.width),
+            Some(ViewAboveTables::Text { .. }) => TableRows::default(),
             None => self.unfiltered_table_rows(self.table),
         }
     }
@@ -473,7 +482,7 @@ impl TopState {
         }
         if let (
             Key::Char(state @ '1'..='6'),
-            Some(OpenView::Jobs {
+            Some(ViewAboveTables::Jobs {
                 source: JobSource::Queue(queue, _),
                 ..
             }),
@@ -599,12 +608,12 @@ impl TopState {
     }
 
     fn is_text_view_open(&self) -> bool {
-        matches!(self.views.last(), Some(OpenView::Text { .. }))
+        matches!(self.views.last(), Some(ViewAboveTables::Text { .. }))
     }
 
     /// Moves the selection, or scrolls a text.
     fn move_or_scroll(&mut self, by: isize) {
-        if let Some(OpenView::Text { text, scroll, .. }) = self.views.last_mut() {
+        if let Some(ViewAboveTables::Text { text, scroll, .. }) = self.views.last_mut() {
             let last = text.lines().count().saturating_sub(1);
             *scroll = scroll.saturating_add_signed(by).min(last);
             return;
@@ -655,7 +664,7 @@ impl TopState {
         self.marked.clear();
         self.selected[3] = None;
         self.queued_reads = vec![ReadTarget::Jobs(source.clone())];
-        self.views.push(OpenView::Jobs {
+        self.views.push(ViewAboveTables::Jobs {
             title,
             source,
             jobs: Vec::new(),
@@ -667,7 +676,7 @@ impl TopState {
 
     fn open_text_view(&mut self, title: String, source: TextSource) {
         self.queued_reads = vec![ReadTarget::Text(source.clone())];
-        self.views.push(OpenView::Text {
+        self.views.push(ViewAboveTables::Text {
             title,
             source,
             text: String::new(),
@@ -681,11 +690,11 @@ impl TopState {
                 Some(queue) => (format!("why: {queue}"), TextSource::ExplainQueue(queue)),
                 None => return,
             },
-            Some(OpenView::Text {
+            Some(ViewAboveTables::Text {
                 source: TextSource::Job(jid),
                 ..
             }) => (format!("why: {jid}"), TextSource::ExplainJob(jid.clone())),
-            Some(OpenView::Jobs { .. }) => match self.selected_name() {
+            Some(ViewAboveTables::Jobs { .. }) => match self.selected_name() {
                 Some(jid) => (format!("why: {jid}"), TextSource::ExplainJob(jid)),
                 None => return,
             },
@@ -697,7 +706,7 @@ impl TopState {
     /// The name that a key acts on: that of the selected row, or of the job or queue that the open text is about.
     fn name_to_act_on(&self) -> Option<Name> {
         match self.views.last() {
-            Some(OpenView::Text { source, .. }) => match source {
+            Some(ViewAboveTables::Text { source, .. }) => match source {
                 TextSource::Job(name)
                 | TextSource::ExplainJob(name)
                 | TextSource::ExplainQueue(name) => Some(name.clone()),
@@ -721,7 +730,7 @@ impl TopState {
     /// The `qless` command that prints what the screen shows.
     fn equivalent_view_command(&self) -> Option<CommandLine> {
         match self.views.last() {
-            Some(OpenView::Text { source, .. }) => Some(match source {
+            Some(ViewAboveTables::Text { source, .. }) => Some(match source {
                 TextSource::Job(jid) => CommandLine::new("get").with_name_argument(jid),
                 TextSource::ExplainJob(jid) => CommandLine::new("explain").with_name_argument(jid),
                 TextSource::ExplainQueue(queue) => {
@@ -729,7 +738,7 @@ impl TopState {
                 }
                 TextSource::Status => CommandLine::new("status"),
             }),
-            Some(OpenView::Jobs { source, .. }) => Some(match source {
+            Some(ViewAboveTables::Jobs { source, .. }) => Some(match source {
                 JobSource::Queue(queue, state) => CommandLine::new("jobs")
                     .with_exact_pattern("--queue", queue)
                     .with_flag("--state", state.into_str()),
@@ -807,7 +816,7 @@ impl TopState {
             _ if is_first
                 || matches!(
                     self.views.last(),
-                    Some(OpenView::Text {
+                    Some(ViewAboveTables::Text {
                         source: TextSource::ExplainQueue(_),
                         ..
                     })

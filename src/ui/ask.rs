@@ -19,14 +19,14 @@ use crate::view::RenderOptions;
 
 /// A question whose answer may have to be a word instead of `y`.
 #[derive(Clone, Copy, Default)]
-struct Question<'q> {
+struct RequiredAnswer<'q> {
     /// The word that the user has to type in place of `y`.
     word: Option<&'q str>,
     /// The finding whose repair deletes keys. `None` if the question is not about a repair.
     finding: Option<&'q str>,
 }
 
-impl Question<'_> {
+impl RequiredAnswer<'_> {
     /// The finding whose repair would delete keys. `--yes` alone does not confirm that.
     fn finding_that_deletes_keys(&self) -> Option<&str> {
         self.finding.filter(|_| self.word.is_some())
@@ -45,7 +45,7 @@ impl Ui {
         plan: &str,
         details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<Consent, Error> {
-        self.ask_unless_answered_by_flags(plan, Question::default(), details)
+        self.ask_unless_answered_by_flags(plan, RequiredAnswer::default(), details)
     }
 
     /// Asks the user to confirm by typing `word`, such as the number of jobs. `--yes` confirms, too.
@@ -55,9 +55,9 @@ impl Ui {
         word: &str,
         details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<Consent, Error> {
-        let question = Question {
+        let question = RequiredAnswer {
             word: Some(word),
-            ..Question::default()
+            ..RequiredAnswer::default()
         };
         self.ask_unless_answered_by_flags(plan, question, details)
     }
@@ -71,7 +71,7 @@ impl Ui {
         details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<Consent, Error> {
         let word = (deleted > 0).then(|| deleted.to_string());
-        let question = Question {
+        let question = RequiredAnswer {
             word: word.as_deref(),
             finding: Some(FindingId::LostKey.into_str()),
         };
@@ -85,7 +85,7 @@ impl Ui {
         details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<Consent, Error> {
         if self.protected_label().is_some() {
-            self.ask_unless_answered_by_flags(plan, Question::default(), details)
+            self.ask_unless_answered_by_flags(plan, RequiredAnswer::default(), details)
         } else {
             Ok(Consent::grant())
         }
@@ -104,7 +104,7 @@ impl Ui {
         self.confirm.iter().any(|given| given == word)
     }
 
-    fn is_answered_by_flags(&self, question: &Question) -> bool {
+    fn is_answered_by_flags(&self, question: &RequiredAnswer) -> bool {
         match question.finding_that_deletes_keys() {
             None => !self.needs_question(),
             Some(finding) => {
@@ -127,7 +127,7 @@ impl Ui {
     fn ask_unless_answered_by_flags(
         &mut self,
         plan: &str,
-        question: Question,
+        question: RequiredAnswer,
         details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<Consent, Error> {
         self.refuse_confirm_of_other_context(question.finding)?;
@@ -170,10 +170,10 @@ impl Ui {
         label.filter(|_| self.context.protected)
     }
 
-    /// Refuses a `--confirm` that is not the label of the context in use. A repair also accepts `finding`, the name
+    /// Refuses a `--confirm` that is not the label of the context in use. A repair also accepts `accepted_finding`, the name
     /// of the finding whose keys it deletes.
-    fn refuse_confirm_of_other_context(&self, finding: Option<&str>) -> Result<(), Error> {
-        let known = [self.context.label.as_deref(), finding];
+    fn refuse_confirm_of_other_context(&self, accepted_finding: Option<&str>) -> Result<(), Error> {
+        let known = [self.context.label.as_deref(), accepted_finding];
         let mut given = self.confirm.iter();
         let Some(meant) = given.find(|word| !known.contains(&Some(word.as_str()))) else {
             return Ok(());
@@ -195,7 +195,7 @@ impl Ui {
     }
 
     /// Shows the plan of a dry run. No question follows.
-    pub(crate) fn print_dry_run_plan(
+    pub(crate) fn note_dry_run_plan(
         &mut self,
         plan: &str,
         details: impl FnOnce(&RenderOptions) -> String,
@@ -225,7 +225,11 @@ impl Ui {
         })
     }
 
-    fn require_terminal_for_question(&self, plan: &str, question: &Question) -> Result<(), Error> {
+    fn require_terminal_for_question(
+        &self,
+        plan: &str,
+        question: &RequiredAnswer,
+    ) -> Result<(), Error> {
         if !self.can_ask() {
             Err(Error::new(
                 Kind::NotConfirmed,
@@ -238,7 +242,7 @@ impl Ui {
     }
 
     /// The flags that would have answered.
-    fn flags_that_answer(&self, question: &Question) -> String {
+    fn flags_that_answer(&self, question: &RequiredAnswer) -> String {
         let deletion = question
             .finding_that_deletes_keys()
             .filter(|name| !self.is_confirm_given(name));

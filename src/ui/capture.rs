@@ -48,10 +48,10 @@ impl Ui {
         self.stdout.begin_frame(!as_document);
     }
 
-    /// Answers the questions of a captured command: with yes, and in a protected context with `label`.
-    pub(crate) fn answer_yes_to_all(&mut self, label: Option<String>) {
+    /// Answers the questions of a captured command: with yes, and in a protected context with `confirm_label`.
+    pub(crate) fn answer_yes_to_all(&mut self, confirm_label: Option<String>) {
         self.yes = true;
-        self.confirm.extend(label);
+        self.confirm.extend(confirm_label);
     }
 
     /// The output of the command.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use dialoguer::console::Term;
 
-use crate::args::format::{DisplayWhen, Format, OutputFlag, TimeFormat};
+use crate::args::format::{DisplayWhen, Format, OutputFormatArg, TimeFormat};
 use crate::args::globals::Globals;
 use crate::clock::moment::Moment;
 use crate::command_line::add_destination_to_commands;
@@ -34,7 +34,7 @@ mod stdout;
 use capture::ReplacedSettings;
 use member::{MemberMessage, MemberStreams};
 use output_thread::OutputThread;
-use pager::Pager;
+use pager::PagerCommand;
 use stdout::{LostOutput, ResultWriter};
 
 pub(crate) use crate::core::call::trace::CallTracer;
@@ -45,7 +45,7 @@ const UNLISTED_SHOWN: usize = 3;
 
 /// The name, the label and the protection of the context in use, for questions and plans.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ContextLabel {
+pub(crate) struct ContextInUse {
     /// The name of the context in the configuration file. `None` if no context is in use.
     pub name: Option<String>,
     /// The label to show and to type in questions: that of the context in use, or of another context that protects
@@ -67,7 +67,7 @@ pub(crate) struct Ui {
     /// The values of `--confirm`.
     confirm: Vec<String>,
     /// The context in use.
-    context: ContextLabel,
+    context: ContextInUse,
     no_input: bool,
     quiet: bool,
     /// Whether the program goes on after the reader has closed stdout.
@@ -100,10 +100,10 @@ impl Ui {
         let output = globals.output.unwrap_or_default();
         let mut ui = Ui::without_globals(output.format());
         match output {
-            OutputFlag::Tsv => ui.set_layout(false),
+            OutputFormatArg::Tsv => ui.set_layout(false),
             // Only the flag `-o table` changes the output in a pipe. `table` in the environment or the
             // configuration file must not, because scripts read that output.
-            OutputFlag::Table if globals.given.output => ui.set_layout(true),
+            OutputFormatArg::Table if globals.given.output => ui.set_layout(true),
             _ => {}
         }
         ui.yes = globals.yes;
@@ -167,7 +167,7 @@ impl Ui {
             },
             yes: false,
             confirm: Vec::new(),
-            context: ContextLabel::default(),
+            context: ContextInUse::default(),
             no_input: false,
             quiet: false,
             outlives_reader: false,
@@ -208,12 +208,12 @@ impl Ui {
         if !for_people || !self.tty || self.verbose > 0 {
             return;
         }
-        if let Some(pager) = Pager::of_terminal() {
+        if let Some(pager) = PagerCommand::of_terminal() {
             self.stdout.set_pager(pager);
         }
     }
 
-    pub(crate) fn set_context(&mut self, context: ContextLabel) {
+    pub(crate) fn set_context(&mut self, context: ContextInUse) {
         self.context = context;
     }
 
@@ -374,7 +374,7 @@ impl Ui {
             Format::Table | Format::Raw => {
                 if let Some(table) = view.table(&self.render_options) {
                     ViewOutput::Table(table, self.render_options.choice.rows)
-                } else if let Some(count) = view.text_as_count() {
+                } else if let Some(count) = view.count_that_is_whole_text() {
                     ViewOutput::Count(count)
                 } else if view.is_about_jobs() {
                     ViewOutput::JobText(view.text(&self.render_options))
@@ -413,13 +413,15 @@ impl Ui {
             ViewOutput::Text(text) | ViewOutput::JobText(text) => self.write_bytes(text.as_bytes()),
             ViewOutput::Count(count) => self.write_bytes(format!("{count}\n").as_bytes()),
             ViewOutput::Document(bytes) | ViewOutput::Lines(bytes) => self.write_bytes(&bytes),
-            ViewOutput::Jids(jids) => self.write_unambiguous_jids(&jids.iter().collect::<Vec<_>>()),
+            ViewOutput::Jids(jids) => {
+                self.write_jids_skipping_ambiguous(&jids.iter().collect::<Vec<_>>())
+            }
         }
     }
 
     /// Writes job ids. Leaves out an id that contains the separator, because a reader would take it for several
     /// ids. `-o raw` leaves nothing out.
-    pub(crate) fn write_unambiguous_jids(&mut self, jids: &[&Name]) -> Result<(), Error> {
+    pub(crate) fn write_jids_skipping_ambiguous(&mut self, jids: &[&Name]) -> Result<(), Error> {
         if let Some(member) = &self.member {
             let jids = jids.iter().map(|jid| (*jid).clone()).collect();
             member

@@ -60,21 +60,21 @@ impl OutputThread {
     }
 
     pub(crate) fn queue_stdout(&self, bytes: Vec<u8>) {
-        self.queue_chunk(bytes.len(), OutputChunk::Stdout(bytes));
+        self.queue_chunk_without_waiting(bytes.len(), OutputChunk::Stdout(bytes));
     }
 
     pub(crate) fn queue_stderr(&self, bytes: Vec<u8>) {
-        self.queue_chunk(bytes.len(), OutputChunk::Stderr(bytes));
+        self.queue_chunk_without_waiting(bytes.len(), OutputChunk::Stderr(bytes));
     }
 
     /// Queues a status line, unless the line is empty or earlier output still waits to be written.
     pub(crate) fn queue_status_if_no_output_waits(&self, line: String) {
         if self.state.waiting.load(Ordering::Acquire) == 0 {
-            self.queue_chunk(line.len(), OutputChunk::Status(line));
+            self.queue_chunk_without_waiting(line.len(), OutputChunk::Status(line));
         }
     }
 
-    fn queue_chunk(&self, bytes: usize, chunk: OutputChunk) {
+    fn queue_chunk_without_waiting(&self, bytes: usize, chunk: OutputChunk) {
         if bytes > 0 {
             self.state.waiting.fetch_add(bytes, Ordering::AcqRel);
             // Ignore a failure: the thread lives as long as this value, so there is a receiver.

@@ -17,7 +17,7 @@ use crate::env;
 
 /// The command of the pager, and the size of the screen.
 #[derive(Clone, Debug)]
-pub(crate) struct Pager {
+pub(crate) struct PagerCommand {
     command: OsString,
     rows: usize,
     columns: usize,
@@ -33,9 +33,9 @@ pub(crate) struct RunningPager {
     interrupts: Option<signal_hook::SigId>,
 }
 
-impl Pager {
+impl PagerCommand {
     /// The pager for this terminal. `None` if no pager is wanted or installed, or if it is `cat`.
-    pub(crate) fn of_terminal() -> Option<Pager> {
+    pub(crate) fn of_terminal() -> Option<PagerCommand> {
         let chosen = env::nonempty_var("QLESS_PAGER").or_else(|| env::nonempty_var("PAGER"));
         // On a dumb terminal and in a CI system, start only a pager that the environment names.
         let dumb = var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
@@ -48,7 +48,7 @@ impl Pager {
             return None;
         }
         let (rows, columns) = Term::stdout().size_checked()?;
-        Some(Pager {
+        Some(PagerCommand {
             command,
             rows: rows.into(),
             columns: usize::from(columns).max(1),
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_text_fits_if_it_leaves_one_line() {
-        let pager = Pager {
+        let pager = PagerCommand {
             command: "less".into(),
             rows: 4,
             columns: 10,

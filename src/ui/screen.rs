@@ -25,7 +25,7 @@ impl Screen {
 
     /// Repaints the screen: the head line, then the first lines of the frame, up to the height of the screen.
     pub(crate) fn repaint(&self, head: &str, frame: &[u8]) {
-        let rows = terminal_size().map_or(24, |(rows, _)| rows);
+        let rows = terminal_rows_and_columns().map_or(24, |(rows, _)| rows);
         write_to_terminal(&paint_frame(head, frame, rows.into()));
     }
 }
@@ -37,7 +37,7 @@ impl Drop for Screen {
 }
 
 /// Rows and columns of the terminal on stdout, if it is one.
-pub(crate) fn terminal_size() -> Option<(u16, u16)> {
+pub(crate) fn terminal_rows_and_columns() -> Option<(u16, u16)> {
     Term::stdout().size_checked()
 }
 
@@ -123,7 +123,7 @@ impl Ui {
         self.stdout.take_frame()
     }
 
-    pub(crate) fn end_watch_output(&mut self) {
+    pub(crate) fn stop_collecting_frames(&mut self) {
         self.stdout.return_to_stdout();
     }
 }

@@ -10,7 +10,7 @@ use std::sync::mpsc::channel;
 
 use super::member::{MemberMessage, MemberSender};
 use super::output_thread::OutputThread;
-use super::pager::{Pager, RunningPager};
+use super::pager::{PagerCommand, RunningPager};
 use super::{Ui, end_by_sigpipe_or_stdout_error, is_closed_pipe};
 use crate::error::{Error, Kind};
 use crate::text;
@@ -23,8 +23,8 @@ pub(crate) struct ResultWriter {
 enum Destination {
     Stdout,
     /// Output is buffered until it no longer fits on the screen. Then the pager starts.
-    Buffered(Pager, Vec<u8>),
-    Pager(Pager, RunningPager),
+    Buffered(PagerCommand, Vec<u8>),
+    Pager(PagerCommand, RunningPager),
     /// Results are collected, with the notes or without.
     Frame {
         bytes: Vec<u8>,
@@ -45,7 +45,7 @@ impl ResultWriter {
     }
 
     /// From now on, sends output to a pager as soon as it does not fit on the screen.
-    pub(crate) fn set_pager(&mut self, pager: Pager) {
+    pub(crate) fn set_pager(&mut self, pager: PagerCommand) {
         self.to = Destination::Buffered(pager, Vec::new());
     }
 
@@ -287,7 +287,7 @@ impl Ui {
 
     /// Writes the lost output to stderr, or only its number of lines if it is too long. Ends the process if the
     /// reader has closed stdout.
-    pub(crate) fn print_lost_output(&mut self) {
+    pub(crate) fn print_lost_output_to_stderr(&mut self) {
         let Some(fault) = self.lost.fault.take() else {
             return;
         };

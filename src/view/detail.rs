@@ -1,7 +1,7 @@
 //! The detail view of one thing: a name and its value on each line.
 
 use super::RenderOptions;
-use super::paint::{Style, StyleMarker};
+use super::paint::{Style, TextStyler};
 use super::table::NONE;
 use crate::name::Name;
 use crate::text;
@@ -56,7 +56,7 @@ impl<'a> DetailLines<'a> {
     }
 
     /// Adds a line whose value is a list of names. An empty list is shown as `–`.
-    pub(crate) fn add_names_line(&mut self, name: &'static str, values: &[Name]) {
+    pub(crate) fn add_names_line_or_missing(&mut self, name: &'static str, values: &[Name]) {
         let list = comma_list(values.iter().map(|value| self.options.name(value)));
         let list = Some(list).filter(|list| !list.is_empty());
         self.add_line_or_missing(name, list);
@@ -81,7 +81,7 @@ impl<'a> DetailLines<'a> {
 
     /// The text. The remarks are aligned.
     pub(crate) fn into_text(self) -> String {
-        let marks = StyleMarker::new(self.options.color);
+        let marks = TextStyler::new(self.options.color);
         let names = self
             .lines
             .iter()

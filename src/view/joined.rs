@@ -347,7 +347,7 @@ impl JsonTree {
     }
 
     fn number(number: f64) -> JsonTree {
-        JsonTree::Leaf(Json::from_number(number))
+        JsonTree::Leaf(Json::from_finite_number(number))
     }
 }
 

@@ -71,7 +71,7 @@ pub(crate) fn document_line<T: Serialize + ?Sized>(
 pub(crate) struct NdjsonLines(pub(crate) Vec<u8>);
 
 impl NdjsonLines {
-    pub(crate) fn write_item<T: Serialize + ?Sized>(
+    pub(crate) fn write_item_line<T: Serialize + ?Sized>(
         &mut self,
         item: &T,
     ) -> Result<(), serde_json::Error> {
@@ -84,7 +84,7 @@ impl NdjsonLines {
         &mut self,
         items: &[T],
     ) -> Result<(), serde_json::Error> {
-        items.iter().try_for_each(|item| self.write_item(item))
+        items.iter().try_for_each(|item| self.write_item_line(item))
     }
 
     pub(crate) fn write_document<T: View + ?Sized>(

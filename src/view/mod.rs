@@ -186,7 +186,7 @@ pub(crate) trait View: Serialize {
     }
 
     /// The number that the text is. `None` if it is another text.
-    fn text_as_count(&self) -> Option<i64> {
+    fn count_that_is_whole_text(&self) -> Option<i64> {
         None
     }
 

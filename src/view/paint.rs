@@ -47,13 +47,13 @@ const END: char = '\u{2063}';
 
 /// Puts texts between the characters that stand for colors, and replaces these by color codes after the layout.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StyleMarker {
+pub(crate) struct TextStyler {
     color: bool,
 }
 
-impl StyleMarker {
-    pub(crate) fn new(is_colored: bool) -> StyleMarker {
-        StyleMarker { color: is_colored }
+impl TextStyler {
+    pub(crate) fn new(is_colored: bool) -> TextStyler {
+        TextStyler { color: is_colored }
     }
 
     /// A sanitized text between the characters for its style. Unchanged without color.

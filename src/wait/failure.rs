@@ -48,13 +48,14 @@ pub(crate) fn require_awaited_state(
                     format_duration_tenths_below_second(silent.0)
                 )
             });
-            let rest = describe_not_reached(wait);
+            let rest = describe_reached_count(wait);
             let error = format!("{deadline} passed: {rest}{silence}");
             Error::new(Kind::Deadline, error)
         }
-        (WaitOutcome::Interrupted(kind), _) => {
-            Error::new(kind, format!("interrupted: {}", describe_not_reached(wait)))
-        }
+        (WaitOutcome::Interrupted(kind), _) => Error::new(
+            kind,
+            format!("interrupted: {}", describe_reached_count(wait)),
+        ),
     };
     Err(match job {
         Some(job) => {
@@ -66,7 +67,7 @@ pub(crate) fn require_awaited_state(
 }
 
 /// The clause of the error that says how many jobs have reached the awaited state.
-fn describe_not_reached(wait: &FinishedWait) -> String {
+fn describe_reached_count(wait: &FinishedWait) -> String {
     let WaitTotals {
         jobs,
         reached,

@@ -26,7 +26,7 @@ struct AwaitedJob {
 
 /// The result of a read of a job.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum JobReadOutcome {
+pub(super) enum SingleJobReadOutcome {
     Pending,
     /// The wait for the job ended.
     Ended,
@@ -131,7 +131,7 @@ impl AwaitedJobs {
 
     /// The next pending jobs for the periodic read, up to `max_jobs`. Each call continues after the jobs of the
     /// call before.
-    pub(super) fn next_pending_batch(&mut self, max_jobs: usize) -> Vec<usize> {
+    pub(super) fn next_pending_in_rotation(&mut self, max_jobs: usize) -> Vec<usize> {
         let all = self.jobs.len();
         let mut batch = Vec::new();
         for step in 0..all {
@@ -154,9 +154,9 @@ impl AwaitedJobs {
         at: usize,
         job: Option<&Job>,
         is_absence_final: bool,
-    ) -> JobReadOutcome {
+    ) -> SingleJobReadOutcome {
         if !self.is_pending(at) {
-            return JobReadOutcome::Ended;
+            return SingleJobReadOutcome::Ended;
         }
         let awaited = self.awaited;
         let known = &mut self.jobs[at];
@@ -168,7 +168,7 @@ impl AwaitedJobs {
                 _ if is_absence_final => JobWaitResult::Gone,
                 _ => {
                     known.missing_since.get_or_insert_with(Instant::now);
-                    return JobReadOutcome::Missing;
+                    return SingleJobReadOutcome::Missing;
                 }
             };
             return self.end_wait_with_result(at, result);
@@ -185,17 +185,21 @@ impl AwaitedJobs {
         if changed {
             // Keep the old number in `entries`: `note_passed_state_in_history` finds the new history entries by it,
             // and then updates it.
-            return JobReadOutcome::Changed;
+            return SingleJobReadOutcome::Changed;
         }
         known.entries = entries;
-        JobReadOutcome::Pending
+        SingleJobReadOutcome::Pending
     }
 
     /// Searches the new history entries of a job for the awaited state, through which the job may have passed
     /// between two reads.
-    pub(super) fn note_passed_state_in_history(&mut self, at: usize, job: &Job) -> JobReadOutcome {
+    pub(super) fn note_passed_state_in_history(
+        &mut self,
+        at: usize,
+        job: &Job,
+    ) -> SingleJobReadOutcome {
         if !self.is_pending(at) {
-            return JobReadOutcome::Ended;
+            return SingleJobReadOutcome::Ended;
         }
         let entries = job.history.as_deref().unwrap_or_default();
         let known = &mut self.jobs[at];
@@ -221,7 +225,7 @@ impl AwaitedJobs {
                 let result = result_at_end(self.awaited, state);
                 self.end_wait_with_result(at, result)
             }
-            _ => JobReadOutcome::Pending,
+            _ => SingleJobReadOutcome::Pending,
         }
     }
 
@@ -231,7 +235,7 @@ impl AwaitedJobs {
         Some(since.elapsed().as_secs_f64())
     }
 
-    fn end_wait_with_result(&mut self, at: usize, result: JobWaitResult) -> JobReadOutcome {
+    fn end_wait_with_result(&mut self, at: usize, result: JobWaitResult) -> SingleJobReadOutcome {
         let item = &mut self.jobs[at].item;
         item.result = result;
         item.elapsed_s = Some(RoundedSeconds(self.begun.elapsed().as_secs_f64()));
@@ -239,7 +243,7 @@ impl AwaitedJobs {
         if matches!(result, JobWaitResult::Reached(_)) {
             self.reached += 1;
         }
-        JobReadOutcome::Ended
+        SingleJobReadOutcome::Ended
     }
 }
 
@@ -293,16 +297,22 @@ mod tests {
             (EventKind::Canceled, JobWaitResult::Cancelled),
         ] {
             let mut jobs = awaiting(State::Complete);
-            assert_eq!(jobs.note_read(0, None, false), JobReadOutcome::Missing);
+            assert_eq!(
+                jobs.note_read(0, None, false),
+                SingleJobReadOutcome::Missing
+            );
             receive_event(&mut jobs, kind);
             assert_eq!(jobs.take_dirty(), [0]);
-            assert_eq!(jobs.note_read(0, None, false), JobReadOutcome::Ended);
+            assert_eq!(jobs.note_read(0, None, false), SingleJobReadOutcome::Ended);
             assert_eq!(jobs.item_at(0).result, result);
         }
         let mut jobs = awaiting(State::Complete);
         receive_event(&mut jobs, EventKind::Put);
-        assert_eq!(jobs.note_read(0, None, false), JobReadOutcome::Missing);
-        assert_eq!(jobs.note_read(0, None, true), JobReadOutcome::Ended);
+        assert_eq!(
+            jobs.note_read(0, None, false),
+            SingleJobReadOutcome::Missing
+        );
+        assert_eq!(jobs.note_read(0, None, true), SingleJobReadOutcome::Ended);
         assert_eq!(jobs.item_at(0).result, JobWaitResult::Gone);
     }
 
@@ -312,16 +322,16 @@ mod tests {
         let before = job(State::Waiting, &["put", "popped", "put"]);
         assert_eq!(
             jobs.note_read(0, Some(&before), false),
-            JobReadOutcome::Pending
+            SingleJobReadOutcome::Pending
         );
         let after = job(State::Waiting, &["put", "popped", "put", "popped", "put"]);
         assert_eq!(
             jobs.note_read(0, Some(&after), false),
-            JobReadOutcome::Changed
+            SingleJobReadOutcome::Changed
         );
         assert_eq!(
             jobs.note_passed_state_in_history(0, &after),
-            JobReadOutcome::Ended
+            SingleJobReadOutcome::Ended
         );
         assert_eq!(
             jobs.item_at(0).result,
@@ -330,20 +340,20 @@ mod tests {
         let moved = job(State::Waiting, &["put"]);
         assert_eq!(
             jobs.note_read(1, Some(&moved), false),
-            JobReadOutcome::Pending
+            SingleJobReadOutcome::Pending
         );
         let moved = job(State::Waiting, &["put", "put"]);
         assert_eq!(
             jobs.note_read(1, Some(&moved), false),
-            JobReadOutcome::Changed
+            SingleJobReadOutcome::Changed
         );
         assert_eq!(
             jobs.note_passed_state_in_history(1, &moved),
-            JobReadOutcome::Pending
+            SingleJobReadOutcome::Pending
         );
         assert_eq!(
             jobs.note_read(1, Some(&moved), false),
-            JobReadOutcome::Pending
+            SingleJobReadOutcome::Pending
         );
     }
 
@@ -353,18 +363,18 @@ mod tests {
         let before = job(State::Running, &["put", "popped"]);
         let after = job(State::Waiting, &["put", "popped", "done", "put"]);
         for (kind, seen) in [
-            (EventKind::Completed, JobReadOutcome::Ended),
-            (EventKind::Put, JobReadOutcome::Pending),
+            (EventKind::Completed, SingleJobReadOutcome::Ended),
+            (EventKind::Put, SingleJobReadOutcome::Pending),
         ] {
             let mut jobs = awaiting(State::Complete);
             assert_eq!(
                 jobs.note_read(0, Some(&before), false),
-                JobReadOutcome::Pending
+                SingleJobReadOutcome::Pending
             );
             receive_event(&mut jobs, kind);
             assert_eq!(
                 jobs.note_read(0, Some(&after), false),
-                JobReadOutcome::Changed
+                SingleJobReadOutcome::Changed
             );
             assert_eq!(jobs.note_passed_state_in_history(0, &after), seen);
         }
@@ -374,11 +384,11 @@ mod tests {
     fn periodic_reads_take_turns() {
         let jids = (0..5).map(|at| Name::from(format!("j{at}"))).collect();
         let mut jobs = AwaitedJobs::new(State::Complete, Instant::now(), jids);
-        assert_eq!(jobs.next_pending_batch(2), [0, 1]);
-        assert_eq!(jobs.next_pending_batch(2), [2, 3]);
-        assert_eq!(jobs.next_pending_batch(2), [4, 0]);
+        assert_eq!(jobs.next_pending_in_rotation(2), [0, 1]);
+        assert_eq!(jobs.next_pending_in_rotation(2), [2, 3]);
+        assert_eq!(jobs.next_pending_in_rotation(2), [4, 0]);
         jobs.note_read(2, Some(&job(State::Failed, &["put"])), false);
-        assert_eq!(jobs.next_pending_batch(9), [1, 3, 4, 0]);
+        assert_eq!(jobs.next_pending_in_rotation(9), [1, 3, 4, 0]);
         assert_eq!((jobs.pending, jobs.reached), (4, 0));
     }
 }

@@ -30,7 +30,7 @@ use crate::ui::Ui;
 
 use display::WaitDisplay;
 pub(crate) use failure::require_awaited_state;
-use jobs::{AwaitedJobs, JobReadOutcome};
+use jobs::{AwaitedJobs, SingleJobReadOutcome};
 
 /// The condition of a wait.
 #[derive(Clone, Copy, Debug)]
@@ -141,7 +141,7 @@ impl SubscribedWait {
     }
 
     /// Waits until the outcome is certain. Calls `ended` with each job whose wait ends.
-    pub(crate) fn wait_for_jobs(
+    pub(crate) fn wait_until_jobs_complete(
         self,
         jids: Vec<Name>,
         session: &mut Session,
@@ -198,8 +198,8 @@ impl SubscribedWait {
 fn describe_server_data_loss(begun: &LossFreeEpoch, core: &mut Core) -> Option<String> {
     let present = core.current_loss_free_epoch().ok()??;
     // In a cluster, another node may serve the hash slot now. That loses no jobs: all keys move with their slot.
-    let moved = core.connected_cluster_node().is_some()
-        && !begun.may_share_replication_history_with(&present);
+    let moved =
+        core.last_connected_cluster_node().is_some() && !begun.may_have_failed_over_to(&present);
     if begun.run_id != present.run_id && moved {
         return None;
     }
@@ -278,10 +278,10 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
                 continue;
             }
             let dirty = self.jobs.take_dirty();
-            self.read_jobs_until_decided(&dirty, session)?;
+            self.read_jobs_until_outcome_decided(&dirty, session)?;
             if Instant::now() >= next_turn {
-                let turn = self.jobs.next_pending_batch(MAX_JOBS_PER_READ);
-                self.read_jobs_until_decided(&turn, session)?;
+                let turn = self.jobs.next_pending_in_rotation(MAX_JOBS_PER_READ);
+                self.read_jobs_until_outcome_decided(&turn, session)?;
                 next_turn = Instant::now() + READ_INTERVAL;
             }
         }
@@ -321,7 +321,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         must_exist: bool,
     ) -> Result<(), EarlyStop> {
         let all: Vec<usize> = self.jobs.pending_job_indexes().collect();
-        self.read_jobs_until_decided(&all, session)?;
+        self.read_jobs_until_outcome_decided(&all, session)?;
         if !must_exist || self.waiter.options.allow_gone {
             return Ok(());
         }
@@ -337,7 +337,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
     }
 
     /// Reads these jobs in batches. Stops early once a job decides the outcome.
-    fn read_jobs_until_decided(
+    fn read_jobs_until_outcome_decided(
         &mut self,
         which: &[usize],
         session: &mut Session,
@@ -372,10 +372,10 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
                 .seconds_missing(at)
                 .is_some_and(|missing| missing > MAX_EVENT_DELAY);
             match self.jobs.note_read(at, job.as_ref(), self.certain || late) {
-                JobReadOutcome::Pending => {}
-                JobReadOutcome::Missing => self.jobs.mark_dirty(at),
-                JobReadOutcome::Changed => changed.push(at),
-                JobReadOutcome::Ended => self.report_end_and_note_decisive(at, ui)?,
+                SingleJobReadOutcome::Pending => {}
+                SingleJobReadOutcome::Missing => self.jobs.mark_dirty(at),
+                SingleJobReadOutcome::Changed => changed.push(at),
+                SingleJobReadOutcome::Ended => self.report_end_and_note_decisive(at, ui)?,
             }
         }
         let jid = |at: &usize| self.jobs.item_at(*at).jid.clone();
@@ -384,12 +384,12 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         for (&at, job) in changed.iter().zip(histories) {
             let seen = match job {
                 Some(job) => self.jobs.note_passed_state_in_history(at, &job),
-                None => JobReadOutcome::Missing,
+                None => SingleJobReadOutcome::Missing,
             };
             match seen {
-                JobReadOutcome::Missing => self.jobs.mark_dirty(at),
-                JobReadOutcome::Ended => self.report_end_and_note_decisive(at, ui)?,
-                JobReadOutcome::Pending | JobReadOutcome::Changed => {}
+                SingleJobReadOutcome::Missing => self.jobs.mark_dirty(at),
+                SingleJobReadOutcome::Ended => self.report_end_and_note_decisive(at, ui)?,
+                SingleJobReadOutcome::Pending | SingleJobReadOutcome::Changed => {}
             }
         }
         Ok(())

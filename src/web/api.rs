@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use super::{
-    CommandOutput, PageRequest, SharedResponse, WebCommandMode, WebServer, facts_of, status_of,
+    CommandOutput, CommandRunMode, PageRequest, SharedResponse, WebServer, facts_of, status_of,
 };
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
@@ -20,7 +20,7 @@ const JSON: &str = "application/json; charset=utf-8";
 
 impl WebServer<'_> {
     /// The document at a path below `api/`.
-    pub(super) fn api_response(&self, page_request: &PageRequest) -> SharedResponse {
+    pub(super) fn response_of_api_command(&self, page_request: &PageRequest) -> SharedResponse {
         let (status, text) = match self.run_command_of_api_path(page_request) {
             Ok(text) => (Status::Ok, text),
             Err(error) => (
@@ -48,7 +48,7 @@ impl WebServer<'_> {
         };
         let context = &self.contexts[page_request.context];
         let CommandOutput { text, result } = context.with_document_session(|session| {
-            (self.run)(&command, WebCommandMode::Document, session)
+            (self.run)(&command, CommandRunMode::Document, session)
         })?;
         result.map(|_| text)
     }
@@ -93,7 +93,7 @@ impl LowkiqStatsDocument {
             let stats = LowkiqQueueStats {
                 length: counts.total(),
                 morgue_length: dead(&name),
-                lag: RoundedSeconds(queue.oldest_wait(now).map_or(0.0, |wait| wait.wait_s.0)),
+                lag: RoundedSeconds(queue.oldest_job_wait(now).map_or(0.0, |wait| wait.wait_s.0)),
             };
             (name, stats)
         });

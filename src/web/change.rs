@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::page::{PageContent, PageFrame, name_or_empty_label, relative_job_path};
 use super::pages::error::hint_paragraph;
-use super::{PageRequest, WebCommandMode, WebServer, html_response, path};
+use super::{CommandRunMode, PageRequest, WebServer, html_response, path};
 use crate::command_line::CommandLine;
 use crate::core::api::index::Index;
 use crate::error::Error;
@@ -67,7 +67,7 @@ impl FormTokenAndResults {
     }
 
     /// The result of a change, by its name.
-    pub(super) fn kept_result_text(&self, name: &str) -> Option<String> {
+    pub(super) fn result_kept_under_name(&self, name: &str) -> Option<String> {
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         let found = results.iter().find(|(known, _)| known == name);
         found.map(|(_, result_text)| result_text.clone())
@@ -275,7 +275,7 @@ impl WebServer<'_> {
                     ..=MAX_PLANNED => line.clone(),
                     _ => line.clone().with_flag("--limit", MAX_PLANNED.to_string()),
                 };
-                Ok((total, (self.run)(&part, WebCommandMode::DryRun, session)))
+                Ok((total, (self.run)(&part, CommandRunMode::DryRun, session)))
             })?;
             output.result?;
             html! {
@@ -360,13 +360,14 @@ impl WebServer<'_> {
             };
         }
         let line = change.command(field_value(&form, "value").unwrap_or_default());
-        let mode = WebCommandMode::Confirmed { label };
+        let mode = CommandRunMode::Confirmed { label };
         let output = match server.with_session(|session| (self.run)(&line, mode, session)) {
             Ok(output) => output,
             Err(error) => return failure_page(&page, &error, ""),
         };
         self.forget_snapshots_and_responses(page_request.context);
-        let result_text = shorten_result(sanitize_keeping_lines(&output.text).trim());
+        let result_text =
+            cut_result_rows_keeping_totals(sanitize_keeping_lines(&output.text).trim());
         match output.result {
             Ok(exit) => {
                 let result_text = match (result_text.as_str(), exit) {
@@ -421,7 +422,7 @@ fn field_value<'f>(form: &'f [(String, String)], name: &str) -> Option<&'f str> 
 
 /// Cuts the rows of a result to [`MAX_RESULT_LINES`], since a change of a million jobs may have a row for each. Keeps
 /// the totals: the last line that is not indented, and the details below it.
-fn shorten_result(result_text: &str) -> String {
+fn cut_result_rows_keeping_totals(result_text: &str) -> String {
     let lines: Vec<&str> = result_text.lines().collect();
     let totals = lines.iter().rposition(|line| !line.starts_with(' '));
     match totals.unwrap_or(0).checked_sub(MAX_RESULT_LINES) {

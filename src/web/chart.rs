@@ -117,7 +117,11 @@ const TOP: f64 = 14.0;
 
 /// A histogram of how long jobs waited or ran today. A line marks how long the oldest waiting job has waited, since the
 /// bars do not count a wait that has not ended.
-pub(super) fn histogram(title: &str, spreads: &[&DurationSpread], oldest_s: Option<f64>) -> Markup {
+pub(super) fn histogram(
+    title: &str,
+    spreads: &[&DurationSpread],
+    oldest_wait_s: Option<f64>,
+) -> Markup {
     let mut bars = [0_u64; BAR_BOUNDS.len() + 1];
     for bucket in spreads.iter().flat_map(|spread| &spread.buckets) {
         let bar = bucket
@@ -167,7 +171,7 @@ pub(super) fn histogram(title: &str, spreads: &[&DurationSpread], oldest_s: Opti
             );
         }
     }
-    if let Some(oldest) = oldest_s.filter(|oldest| *oldest >= 1.0) {
+    if let Some(oldest) = oldest_wait_s.filter(|oldest| *oldest >= 1.0) {
         let x = LEFT + step * duration_position_in_bars(oldest);
         let (anchor, gap) = if x > 180.0 {
             ("end", -6.0)
@@ -217,7 +221,7 @@ fn short_count(count: u64) -> String {
 }
 
 /// What a job does until its next history entry.
-enum WaitOrRun {
+enum LifeSegmentActivity {
     /// The job waits. The text says why it waits again, such as `retried, `; it is empty after a put.
     Wait(&'static str),
     /// The worker with this short name runs the job.
@@ -309,24 +313,26 @@ fn label_width(words: &str) -> f64 {
 
 fn life_segments(history: &[HistoryEntry], has_ended: bool, now: Moment) -> Vec<LifeSegment> {
     let mut segments = Vec::new();
-    let mut began: Option<(f64, WaitOrRun)> = None;
+    let mut began: Option<(f64, LifeSegmentActivity)> = None;
     for entry in history {
         let Some(when) = entry.when.map(Moment::seconds) else {
             continue;
         };
-        let verb = entry.note_text("verb");
+        let verb = entry.extra_field_text("verb");
         let next = match entry.what.as_bytes() {
             b"cli" if verb.is_some_and(|verb| verb.as_bytes() == b"retry") => {
-                Some(WaitOrRun::Wait("retried, "))
+                Some(LifeSegmentActivity::Wait("retried, "))
             }
-            b"retried" => Some(WaitOrRun::Wait("retried, ")),
-            b"timed-out" => Some(WaitOrRun::Wait("timed out, ")),
-            b"put" | b"scheduled" => Some(WaitOrRun::Wait("")),
+            b"retried" => Some(LifeSegmentActivity::Wait("retried, ")),
+            b"timed-out" => Some(LifeSegmentActivity::Wait("timed out, ")),
+            b"put" | b"scheduled" => Some(LifeSegmentActivity::Wait("")),
             b"popped" => {
-                let worker = entry.note_text("worker");
+                let worker = entry.extra_field_text("worker");
                 let short =
                     |worker: Name| WorkerProcess::from_name(&worker).host_and_pid_or_name(&worker);
-                Some(WaitOrRun::Run(worker.map(short).unwrap_or_default()))
+                Some(LifeSegmentActivity::Run(
+                    worker.map(short).unwrap_or_default(),
+                ))
             }
             b"done" | b"failed" => None,
             _ => continue,
@@ -341,21 +347,25 @@ fn life_segments(history: &[HistoryEntry], has_ended: bool, now: Moment) -> Vec<
 }
 
 /// Ends the wait or run that has begun, if any, and adds it to `segments`.
-fn end_segment(segments: &mut Vec<LifeSegment>, began: &mut Option<(f64, WaitOrRun)>, to: f64) {
+fn end_segment(
+    segments: &mut Vec<LifeSegment>,
+    began: &mut Option<(f64, LifeSegmentActivity)>,
+    to: f64,
+) {
     let Some((from, part)) = began.take() else {
         return;
     };
     let to = to.max(from);
     let elapsed = format_duration(to - from);
     let words = match &part {
-        WaitOrRun::Run(worker) if worker.is_empty() => format!("ran {elapsed}"),
-        WaitOrRun::Run(worker) => format!("ran {elapsed} on {worker}"),
-        WaitOrRun::Wait(why) => format!("{why}waited {elapsed}"),
+        LifeSegmentActivity::Run(worker) if worker.is_empty() => format!("ran {elapsed}"),
+        LifeSegmentActivity::Run(worker) => format!("ran {elapsed} on {worker}"),
+        LifeSegmentActivity::Wait(why) => format!("{why}waited {elapsed}"),
     };
     segments.push(LifeSegment {
         from,
         to,
-        ran: matches!(part, WaitOrRun::Run(_)),
+        ran: matches!(part, LifeSegmentActivity::Run(_)),
         words,
     });
 }

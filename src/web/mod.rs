@@ -60,7 +60,7 @@ const CONTENT_POLICY: &str =
 
 /// How a command is run for a page.
 #[derive(Clone, Debug)]
-pub(crate) enum WebCommandMode {
+pub(crate) enum CommandRunMode {
     /// The command prints its result as a JSON document.
     Document,
     /// The command prints the plan of its change, and changes nothing.
@@ -77,7 +77,7 @@ pub(crate) struct CommandOutput {
 
 /// Runs a command in this process, and returns what it prints.
 pub(crate) type RunCommand =
-    dyn Fn(&CommandLine, WebCommandMode, &mut Session) -> CommandOutput + Sync;
+    dyn Fn(&CommandLine, CommandRunMode, &mut Session) -> CommandOutput + Sync;
 
 /// The flags that concern the pages.
 #[derive(Clone, Debug, clap::Args)]
@@ -273,7 +273,7 @@ impl<'s> WebServer<'s> {
         if let Some(asset) = assets::find_asset(path) {
             return asset;
         }
-        let Some(context) = self.context_index(request) else {
+        let Some(context) = self.named_or_first_context_index(request) else {
             return Response::text(Status::NotFound, "no such context is shown here");
         };
         self.contexts[context]
@@ -300,7 +300,7 @@ impl<'s> WebServer<'s> {
             }
             // Do not cache the plan of a change: the user must decide on the plan of this moment.
             _ if WebChange::from_path(&page_request.names).is_some() => {
-                Arc::new(self.read_page(&page_request)).into_response()
+                Arc::new(self.read_page_uncached(&page_request)).into_response()
             }
             _ => self.shared_response(&page_request),
         }
@@ -315,7 +315,7 @@ impl<'s> WebServer<'s> {
     }
 
     /// The context that the query names, else the first.
-    fn context_index(&self, request: &Request) -> Option<usize> {
+    fn named_or_first_context_index(&self, request: &Request) -> Option<usize> {
         match request.query_value("context") {
             Some(name) => self.names.iter().position(|known| known == name),
             None => Some(0),
@@ -330,7 +330,7 @@ impl<'s> WebServer<'s> {
             "context" => true,
             "live" => value == "0",
             "time" => value.parse::<TimeFormat>().is_ok(),
-            "did" => self.token.kept_result_text(value).is_some(),
+            "did" => self.token.result_kept_under_name(value).is_some(),
             name => is_list && pages::jobs::is_search_value(name),
         };
         let mut query = request.query.clone();
@@ -396,9 +396,9 @@ impl<'s> WebServer<'s> {
         let is_document = page_request.path_parts().first() == Some(&&b"api"[..]);
         let response = shared.get(PATIENCE, || {
             self.count_held_bytes_or_refuse(if is_document {
-                self.api_response(page_request)
+                self.response_of_api_command(page_request)
             } else {
-                self.read_page(page_request)
+                self.read_page_uncached(page_request)
             })
         });
         let Some(response) = response else {
@@ -441,7 +441,7 @@ impl<'s> WebServer<'s> {
         self.clear_shared_responses();
     }
 
-    fn read_page(&self, page_request: &PageRequest) -> SharedResponse {
+    fn read_page_uncached(&self, page_request: &PageRequest) -> SharedResponse {
         let server = &self.contexts[page_request.context].server;
         let mut page = self.new_page(page_request, server.redis_time());
         match self.content(page_request, server, &mut page) {
@@ -454,7 +454,7 @@ impl<'s> WebServer<'s> {
     fn error_page(&self, page_request: &PageRequest, error: &Error) -> SharedResponse {
         let context = &self.contexts[page_request.context];
         let page = self.new_page(page_request, context.server.redis_time());
-        let diagnose = || context.cached_diagnosis();
+        let diagnose = || context.cached_doctor_diagnosis();
         page_response(
             &page,
             pages::error::content(&page, error, status_of(error), diagnose),
@@ -498,7 +498,7 @@ impl<'s> WebServer<'s> {
             kept_query: kept,
             result_text: page_request
                 .query_value("did")
-                .and_then(|name| self.token.kept_result_text(name)),
+                .and_then(|name| self.token.result_kept_under_name(name)),
             query: query.cloned().collect(),
         }
     }
@@ -584,7 +584,7 @@ impl ServedContext<'_> {
 
     /// The results of the checks of `doctor`, which show where the way to the server fails. Requests within the
     /// interval share them.
-    fn cached_diagnosis(&self) -> Result<Diagnosis, Error> {
+    fn cached_doctor_diagnosis(&self) -> Result<Diagnosis, Error> {
         let diagnose = || {
             let mut session = self.doctor.lock().unwrap_or_else(PoisonError::into_inner);
             doctor::diagnose_with_short_timeouts(&mut session)

@@ -360,7 +360,7 @@ impl PageFrame<'_> {
     }
 
     /// A button that leads to the confirmation of a change, such as `jobs/JID/retry`.
-    pub(super) fn change_button(&self, path: &str, word: &str, is_main: bool) -> Markup {
+    pub(super) fn change_confirmation_link(&self, path: &str, word: &str, is_main: bool) -> Markup {
         html! { a.button.main[is_main] href=(self.link(path)) { (word) "…" } }
     }
 }

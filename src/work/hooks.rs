@@ -69,7 +69,7 @@ pub(super) fn run_start_hook(
         Error::new(Kind::Error, format!("`--on-start` failed: {why}")).hint("no job was popped")
     };
     let mut shell = Command::new("sh");
-    for name in processes.variables_to_remove() {
+    for name in processes.job_and_service_variables() {
         shell.env_remove(name);
     }
     shell.arg("-c").arg(command).stdin(Stdio::null());
@@ -152,20 +152,20 @@ impl HookQueue {
     }
 
     /// At the end of the work, plans SIGTERM for the hooks after `kill_after`.
-    pub(super) fn schedule_term_after_delay(&mut self, now: Instant) {
+    pub(super) fn schedule_term_after_work_end(&mut self, now: Instant) {
         if !self.is_closed && self.term_at.is_none() {
             self.term_at = now.checked_add(self.kill_after);
         }
     }
 
-    pub(super) fn schedule_term(&mut self, now: Instant) {
+    pub(super) fn schedule_immediate_term(&mut self, now: Instant) {
         if !self.is_closed {
             self.term_at = Some(now);
         }
     }
 
-    pub(super) fn schedule_kill(&mut self, now: Instant) {
-        self.schedule_term(now);
+    pub(super) fn schedule_immediate_kill(&mut self, now: Instant) {
+        self.schedule_immediate_term(now);
         self.kill_at = Some(now);
     }
 

@@ -32,7 +32,7 @@ const LONGEST: usize = 128 * 1024 - 1;
 pub(super) struct Launcher {
     mode: DispatchMode,
     program: OsString,
-    arguments: ArgTemplate,
+    arguments: ProgramArgsTemplate,
     directory: ProgramDirectory,
     stdout: StdoutMode,
     worker: Name,
@@ -45,7 +45,7 @@ impl Launcher {
             .command
             .split_first()
             .ok_or_else(|| Error::usage("no command is given"))?;
-        let arguments = ArgTemplate::parse(arguments, options.allow_dash)?;
+        let arguments = ProgramArgsTemplate::parse(arguments, options.allow_dash)?;
         let mode = options.mode();
         if mode != DispatchMode::Single && arguments.has_placeholders() {
             return Err(Error::usage(
@@ -98,7 +98,7 @@ impl Launcher {
                     append_job_line(job, &mut lines).map_err(refused)?;
                 }
                 let args = self.arguments.fill_arguments(&PoppedJob::default())?;
-                (args, worker_variables(&self.worker)?, lines)
+                (args, worker_and_result_fd_variables(&self.worker)?, lines)
             }
         };
         let launch = Launch {
@@ -117,7 +117,7 @@ impl Launcher {
 /// The arguments of a command, parsed once: `{jid}`, `{queue}`, `{klass}` and `{data.PATH}` are replaced by the values
 /// of a job. No shell is involved, so an argument stays one argument.
 #[derive(Clone, Debug)]
-pub struct ArgTemplate {
+pub struct ProgramArgsTemplate {
     arguments: Vec<Vec<ArgPart>>,
     allows_dash: bool,
 }
@@ -139,16 +139,16 @@ enum JobPlaceholder {
     Data(JsonPath),
 }
 
-impl ArgTemplate {
+impl ProgramArgsTemplate {
     /// Parses the placeholders in arguments. Braces around anything else are text. `allows_dash`: whether an argument
     /// that begins with a placeholder may get a value that begins with `-`, as an option does.
     pub fn parse<A: AsRef<OsStr>>(
         arguments: impl IntoIterator<Item = A>,
         allows_dash: bool,
-    ) -> Result<ArgTemplate, Error> {
+    ) -> Result<ProgramArgsTemplate, Error> {
         let arguments = arguments.into_iter();
         let parsed = arguments.map(|argument| split_placeholders(argument.as_ref().as_bytes()));
-        Ok(ArgTemplate {
+        Ok(ProgramArgsTemplate {
             arguments: parsed.collect::<Result<_, _>>()?,
             allows_dash,
         })
@@ -248,7 +248,7 @@ fn split_placeholders(argument: &[u8]) -> Result<Vec<ArgPart>, Error> {
             _ => None,
         };
         let input = length.map(|length| &rest[..=length]);
-        match input.map(|input| (input, parse_placeholder(input))) {
+        match input.map(|input| (input, parse_braced_placeholder(input))) {
             Some((input, Some(field))) => {
                 if !text.is_empty() {
                     parts.push(ArgPart::Text(std::mem::take(&mut text)));
@@ -272,7 +272,7 @@ fn split_placeholders(argument: &[u8]) -> Result<Vec<ArgPart>, Error> {
 }
 
 /// The placeholder that a text in braces names, if it is one.
-fn parse_placeholder(input: &[u8]) -> Option<Result<JobPlaceholder, Error>> {
+fn parse_braced_placeholder(input: &[u8]) -> Option<Result<JobPlaceholder, Error>> {
     let inside = input.strip_prefix(b"{")?.strip_suffix(b"}")?;
     Some(Ok(match inside {
         b"jid" => JobPlaceholder::Jid,
@@ -312,7 +312,9 @@ const JOB: [&str; 11] = [
 const SERVICE: [&str; 3] = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
 
 /// The variables of each program: the name of the worker, and the descriptor for answers.
-pub fn worker_variables(worker: &Name) -> Result<Vec<(&'static str, OsString)>, StartFailure> {
+pub fn worker_and_result_fd_variables(
+    worker: &Name,
+) -> Result<Vec<(&'static str, OsString)>, StartFailure> {
     let descriptor = OsString::from(ANSWER_DESCRIPTOR.to_string());
     Ok(vec![
         (
@@ -329,7 +331,7 @@ pub fn job_variables(
     job: &PoppedJob,
     worker: &Name,
 ) -> Result<Vec<(&'static str, OsString)>, StartFailure> {
-    let mut variables = worker_variables(worker)?;
+    let mut variables = worker_and_result_fd_variables(worker)?;
     let tags: Vec<&[u8]> = job.tags.iter().map(Name::as_bytes).collect();
     let texts = [
         ("QLESS_JID", job.jid.as_bytes()),
@@ -371,7 +373,7 @@ fn variable_value(name: &str, bytes: &[u8]) -> Result<OsString, StartFailure> {
 }
 
 /// The variables of `qless` that no program inherits, besides the variables with secrets.
-pub(super) fn variables_to_remove() -> impl Iterator<Item = OsString> {
+pub(super) fn job_and_service_variables() -> impl Iterator<Item = OsString> {
     JOB.into_iter().chain(SERVICE).map(OsString::from)
 }
 
@@ -402,7 +404,7 @@ struct JobLine<'a> {
 type OneLineJson<'a> = Cow<'a, RawValue>;
 
 /// The stored JSON with a blank for each line break, which are all between tokens. `None` if the bytes are not JSON.
-fn without_line_breaks(stored: &[u8]) -> Result<Option<OneLineJson<'_>>, Error> {
+fn one_line_json_if_valid(stored: &[u8]) -> Result<Option<OneLineJson<'_>>, Error> {
     let text = std::str::from_utf8(stored).ok();
     let value: Option<&RawValue> = text.and_then(|text| serde_json::from_str(text).ok());
     let Some(value) = value else {
@@ -419,10 +421,10 @@ fn without_line_breaks(stored: &[u8]) -> Result<Option<OneLineJson<'_>>, Error> 
 /// Appends the line of a job, with its newline. The data is copied as it is stored, but line breaks
 /// between its tokens become blanks.
 pub fn append_job_line<'j>(job: &'j PoppedJob, into: &mut Vec<u8>) -> Result<(), Error> {
-    let data = without_line_breaks(&job.data)?;
+    let data = one_line_json_if_valid(&job.data)?;
     let payload = |(payload, score): &'j (Vec<u8>, String)| {
         let score: &RawValue = serde_json::from_str(score).map_err(Error::internal)?;
-        Ok((without_line_breaks(payload)?, score))
+        Ok((one_line_json_if_valid(payload)?, score))
     };
     let payloads = if job.payloads.is_empty() {
         None

@@ -49,7 +49,7 @@ enum MemberEvent {
 }
 
 #[derive(Default)]
-struct MemberWorker {
+struct MemberWorkerProcess {
     /// The process of the member, while it runs.
     pid: Option<Pid>,
     /// The exit code of the process. `None` while it runs.
@@ -116,27 +116,27 @@ struct MemberWorkers<'w> {
     to: Sender<MemberEvent>,
     /// Set while too much output waits for stdout. Meanwhile the output of the workers is not read.
     is_congested: Arc<AtomicBool>,
-    list: Vec<MemberWorker>,
+    list: Vec<MemberWorkerProcess>,
     /// Whether a signal asked them to end.
     stopping: bool,
 }
 
 impl MemberWorkers<'_> {
     /// Starts the worker of a member. If the start fails, plans another one.
-    fn start_or_retry_later(&self, index: usize, session: &mut Session) -> MemberWorker {
+    fn start_or_retry_later(&self, index: usize, session: &mut Session) -> MemberWorkerProcess {
         match self.spawn_worker_process(index, session) {
-            Ok(pid) => MemberWorker {
+            Ok(pid) => MemberWorkerProcess {
                 pid,
-                ..MemberWorker::default()
+                ..MemberWorkerProcess::default()
             },
             Err(error) => {
                 let why = format!("cannot start a worker: {}", error.message());
                 let name = &self.members.list[index].name;
                 session.ui.warn(&label_with_member(name, &why));
-                MemberWorker {
+                MemberWorkerProcess {
                     exit: Some(Exit::Error.code()),
                     restart_at: Some(Instant::now() + RESTART_DELAY),
-                    ..MemberWorker::default()
+                    ..MemberWorkerProcess::default()
                 }
             }
         }
@@ -244,7 +244,7 @@ impl MemberWorkers<'_> {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-        Ok(self.joint_exit())
+        Ok(self.signal_common_or_partial_exit())
     }
 
     fn handle_event(
@@ -314,7 +314,7 @@ impl MemberWorkers<'_> {
 
     /// The exit code for all workers together: the code for a signal if a worker ended with it, else the code that all
     /// have, `JobFailed` if all others succeeded, or the code for a partial failure.
-    fn joint_exit(&self) -> Exit {
+    fn signal_common_or_partial_exit(&self) -> Exit {
         let mut codes: Vec<u8> = self.list.iter().filter_map(|worker| worker.exit).collect();
         codes.sort_unstable();
         codes.dedup();

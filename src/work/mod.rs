@@ -315,13 +315,13 @@ impl WorkLoop {
         loop {
             self.perform_actions(session)?;
             if self.result.is_some() {
-                self.hooks.schedule_term_after_delay(Instant::now());
+                self.hooks.schedule_term_after_work_end(Instant::now());
             }
             if let Some(line) = self
                 .hooks
                 .send_due_signals(Instant::now(), &mut self.processes)
             {
-                self.reporter.add_stderr_line(&line);
+                self.reporter.queue_line_for_stderr(&line);
             }
             let is_over = self.hooks.is_empty() || self.stops > 2;
             if let Some(result) = self.result.take_if(|_| is_over) {
@@ -341,7 +341,7 @@ impl WorkLoop {
             }
             self.reporter
                 .update_status_line_and_warn_of_loss(self.machine.running_job_count(), session);
-            self.reporter.write_collected_lines(session);
+            self.reporter.write_collected_stderr_lines(session);
             self.hold_or_resume_by_output_congestion(session);
             self.warn_of_stdout_fault(session);
             let until = self.next_wakeup();
@@ -364,7 +364,7 @@ impl WorkLoop {
                     .handle_event(self.time.steady_seconds(), reply.event);
                 self.machine.set_server_ahead(self.time.server_ahead);
                 if let Some(jump) = jump {
-                    self.reporter.note_clock_jump(jump, session);
+                    self.reporter.note_server_clock_jump(jump, session);
                     // By the new clock, locks that were granted by the earlier clock may have expired: extend all now.
                     self.machine
                         .handle_event(self.time.steady_seconds(), Event::Missed);
@@ -400,7 +400,7 @@ impl WorkLoop {
         }
         monitor.set_state(LoopState {
             readiness: Some(self.machine.readiness()),
-            busy: self.machine.busy_slot_count(),
+            busy: self.machine.count_slots_with_jobs(),
             due_at: self.awaited_since.or(until),
         });
     }
@@ -410,8 +410,8 @@ impl WorkLoop {
         if let Some(fault) = session.ui.take_write_error() {
             let why = fault.message();
             self.reporter
-                .add_stderr_line(&format!("warning: {why}; what is written there is lost"));
-            self.reporter.write_collected_lines(session);
+                .queue_line_for_stderr(&format!("warning: {why}; what is written there is lost"));
+            self.reporter.write_collected_stderr_lines(session);
             self.fault = Some(fault);
         }
     }
@@ -501,13 +501,13 @@ impl WorkLoop {
             }
             ProcessEvent::Ended { slot, end } if self.hooks.owns_slot(slot) => {
                 if let Some(line) = self.hooks.note_hook_end(slot, &end) {
-                    self.reporter.add_stderr_line(&line);
+                    self.reporter.queue_line_for_stderr(&line);
                 }
                 self.hooks.start_waiting_hooks(&mut self.processes);
             }
             ProcessEvent::Ended { slot, end } => {
                 if let Some(why) = &end.unusable_output {
-                    self.reporter.add_stderr_line(&format!(
+                    self.reporter.queue_line_for_stderr(&format!(
                         "warning: slot {}: the output {why}; the job keeps its data",
                         slot + 1
                     ));
@@ -517,7 +517,7 @@ impl WorkLoop {
             }
             ProcessEvent::Signal(SIGTTIN) => {
                 for line in self.machine.debug_lines(now) {
-                    self.reporter.add_stderr_line(&line);
+                    self.reporter.queue_line_for_stderr(&line);
                 }
             }
             ProcessEvent::Signal(signal) => {
@@ -526,8 +526,8 @@ impl WorkLoop {
                 self.gives_up_readers |= self.has_summary;
                 match self.stops {
                     1 => {}
-                    2 => self.hooks.schedule_term(Instant::now()),
-                    _ => self.hooks.schedule_kill(Instant::now()),
+                    2 => self.hooks.schedule_immediate_term(Instant::now()),
+                    _ => self.hooks.schedule_immediate_kill(Instant::now()),
                 }
                 self.machine.handle_event(now, Event::Stop);
             }

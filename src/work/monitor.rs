@@ -45,7 +45,7 @@ pub(super) struct LoopState {
 
 /// When calls ended last.
 #[derive(Clone, Copy, Debug)]
-struct LastCallTimes {
+struct LastCallEndTimes {
     /// Any call, also one that failed.
     any: Instant,
     /// A finish-and-pop call with a reply.
@@ -64,7 +64,7 @@ pub(super) struct WorkMonitor {
     /// How late a finish-and-pop call or a heartbeat may end before the worker counts as stuck.
     patience: Duration,
     state: Mutex<LoopState>,
-    calls: Mutex<LastCallTimes>,
+    calls: Mutex<LastCallEndTimes>,
     /// The counts by queue. The write lock is taken only to add a queue.
     jobs: RwLock<BTreeMap<Name, ResultCounts>>,
     runs: DurationHistogram,
@@ -83,7 +83,7 @@ impl WorkMonitor {
             core,
             patience,
             state: Mutex::default(),
-            calls: Mutex::new(LastCallTimes {
+            calls: Mutex::new(LastCallEndTimes {
                 any: now,
                 finish_and_pop: now,
             }),
@@ -101,7 +101,7 @@ impl WorkMonitor {
         *lock(&self.state)
     }
 
-    fn times_of_last_calls(&self) -> LastCallTimes {
+    fn times_of_last_calls(&self) -> LastCallEndTimes {
         *lock(&self.calls)
     }
 

@@ -116,7 +116,11 @@ impl WorkerQueues {
         let found = identifiers.select_queues_with_weights(&self.selectors, &known);
         if by_patterns {
             let patterns = core.queue_priority_patterns(core.now())?;
-            self.set_buckets(sort_by_priority(&found, &patterns, &identifiers));
+            self.replace_buckets_keeping_rotation(sort_by_priority(
+                &found,
+                &patterns,
+                &identifiers,
+            ));
         }
         let missing = identifiers.missing_identifiers(&self.selectors);
         self.missing = missing.into_iter().cloned().collect();
@@ -130,7 +134,7 @@ impl WorkerQueues {
     }
 
     /// Replaces the buckets. The rotation of each fair bucket goes on with the queue that was next.
-    fn set_buckets(&mut self, new: Vec<PriorityBucket>) {
+    fn replace_buckets_keeping_rotation(&mut self, new: Vec<PriorityBucket>) {
         let mut old = std::mem::take(&mut self.buckets).into_iter();
         for bucket in new {
             let kept = old.next().and_then(|(_, rotation)| rotation);
@@ -307,7 +311,10 @@ pub(super) fn note_missing_and_paused_queues(
     }
     let paused: Vec<&Queue> = read.iter().filter(|queue| queue.paused).collect();
     for queue in paused.iter().take(MAX_NAMED) {
-        ui.note(&format!("note: {}", queue.paused_sentence()));
+        ui.note(&format!(
+            "note: {}",
+            queue.paused_sentence_with_unpause_command()
+        ));
     }
     let more = paused.len().saturating_sub(MAX_NAMED) as u64;
     if more > 0 {

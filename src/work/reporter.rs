@@ -94,7 +94,7 @@ impl Reporter {
         }
     }
 
-    pub(super) fn add_stderr_line(&mut self, line: &str) {
+    pub(super) fn queue_line_for_stderr(&mut self, line: &str) {
         self.lines.push_str(line);
         self.lines.push('\n');
     }
@@ -107,7 +107,7 @@ impl Reporter {
         reason: String,
     ) {
         if self.ignored.len() < MAX_IGNORED && !self.ignored.contains(&reason) {
-            self.add_stderr_line(&format!(
+            self.queue_line_for_stderr(&format!(
                 "warning: slot {}: the answer for `{jid}` counts, but {}; this is reported once",
                 slot + 1,
                 Sanitized(&reason)
@@ -118,14 +118,14 @@ impl Reporter {
 
     /// Warns that changes may be lost.
     pub(super) fn warn_of_restarted_or_replaced_server(&mut self) {
-        self.add_stderr_line(
+        self.queue_line_for_stderr(
             "warning: the server restarted, or another one took its place: it may have lost the last \
              completions, and those jobs run again",
         );
     }
 
     /// Reports that the server's clock was set ahead by this number of seconds, or back if the number is below 0.
-    pub(super) fn note_clock_jump(&mut self, seconds: f64, session: &Session) {
+    pub(super) fn note_server_clock_jump(&mut self, seconds: f64, session: &Session) {
         let way = if seconds < 0.0 { " back" } else { "" };
         let by = format_duration(seconds.abs());
         self.add_note_unless_quiet(
@@ -137,7 +137,7 @@ impl Reporter {
     /// Adds a note for stderr. Notes, unlike warnings, are left out with `-q`.
     fn add_note_unless_quiet(&mut self, line: &str, session: &Session) {
         if !session.ui.is_quiet() {
-            self.add_stderr_line(line);
+            self.queue_line_for_stderr(line);
         }
     }
 
@@ -154,7 +154,7 @@ impl Reporter {
                 }
                 self.show_event(&event, session);
             }
-            Report::Warning(line) => self.add_stderr_line(&line),
+            Report::Warning(line) => self.queue_line_for_stderr(&line),
             Report::Left(left) => {
                 self.left_queues += 1;
                 self.left_held += left.locks.valid;
@@ -232,7 +232,7 @@ impl Reporter {
     }
 
     fn print_server_loss_warning(&mut self, message: &str) {
-        self.add_stderr_line(&format!(
+        self.queue_line_for_stderr(&format!(
             "warning: {}; running jobs go on until their locks expire",
             Sanitized(message)
         ));
@@ -257,7 +257,7 @@ impl Reporter {
         }) = self.loss.take().filter(|loss| loss.hidden > 0)
         {
             let times = format_count(hidden, "more time", "more times");
-            self.add_stderr_line(&format!("warning: {times}: {}", Sanitized(message)));
+            self.queue_line_for_stderr(&format!("warning: {times}: {}", Sanitized(message)));
         }
     }
 
@@ -274,7 +274,7 @@ impl Reporter {
     /// Passes on the output of a program. With `-o ndjson`, stdout is for events, so all output goes to stderr.
     pub(super) fn pass_on_output(&mut self, to_stdout: bool, bytes: &[u8], session: &mut Session) {
         if to_stdout && session.ui.format() != Format::Ndjson {
-            self.write_collected_lines(session);
+            self.write_collected_stderr_lines(session);
             _ = session.ui.write_verbatim_unless_terminal(bytes);
         } else {
             let text = sanitize_keeping_lines(bytes);
@@ -286,7 +286,7 @@ impl Reporter {
     }
 
     /// Writes what has been collected.
-    pub(super) fn write_collected_lines(&mut self, session: &mut Session) {
+    pub(super) fn write_collected_stderr_lines(&mut self, session: &mut Session) {
         _ = session.ui.flush_stdout_and_wait_for_pager();
         if !self.lines.is_empty() {
             session.ui.write_stderr(&self.lines);
@@ -357,12 +357,12 @@ impl Reporter {
                 ),
             };
             let done = parts.join(", ");
-            self.add_stderr_line(&format!(
+            self.queue_line_for_stderr(&format!(
                 "{done} in {}{left}",
                 format_duration_tenths_below_minute(elapsed)
             ));
         }
-        self.write_collected_lines(session);
+        self.write_collected_stderr_lines(session);
     }
 }
 
@@ -435,7 +435,10 @@ fn join_short_jids(jids: &[&Name]) -> String {
     if jids.is_empty() {
         return "-".to_owned();
     }
-    let named = jids.iter().take(MAX_NAMED_JOBS).map(|jid| shorten_jid(jid));
+    let named = jids
+        .iter()
+        .take(MAX_NAMED_JOBS)
+        .map(|jid| cut_jid_in_middle(jid));
     let mut words: Vec<String> = named.collect();
     if jids.len() > MAX_NAMED_JOBS {
         words.push(format!("+{}", jids.len() - MAX_NAMED_JOBS));
@@ -443,7 +446,7 @@ fn join_short_jids(jids: &[&Name]) -> String {
     words.join(",")
 }
 
-fn shorten_jid(jid: &Name) -> String {
+fn cut_jid_in_middle(jid: &Name) -> String {
     let text: Vec<char> = sanitize_to_line(jid.as_bytes()).chars().collect();
     if text.len() <= LONGEST_WHOLE_JID {
         return text.into_iter().collect();

@@ -156,11 +156,11 @@ impl ServerCaller {
             return false;
         };
         self.connection = self.core.connection_number();
-        let node = std::mem::replace(&mut self.node, self.core.connected_cluster_node());
+        let node = std::mem::replace(&mut self.node, self.core.last_connected_cluster_node());
         let begun = self.epoch.replace(present.clone());
         begun.is_some_and(|begun| {
             begun.run_id != present.run_id
-                && (node == self.node || begun.may_share_replication_history_with(&present))
+                && (node == self.node || begun.may_have_failed_over_to(&present))
         })
     }
 
@@ -264,8 +264,8 @@ impl ServerCaller {
             reply.has_rest = true;
             return Ok(());
         };
-        reply.has_rest = rest == RemainingWork::Waits;
-        if rest == RemainingWork::Ready {
+        reply.has_rest = rest == WorkLeftAfterEmptyPop::Waits;
+        if rest == WorkLeftAfterEmptyPop::Ready {
             // With very many queues, the first call popped from some only: now pop from queues with jobs.
             let queues = if names.len() > MAX_QUEUES {
                 let waiting = left.iter().filter(|left| left.waiting > 0);
@@ -335,7 +335,7 @@ fn queues_that_gave_less_than_asked(
 
 /// The work that is left in queues from which a pop brought nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RemainingWork {
+enum WorkLeftAfterEmptyPop {
     /// No job that this worker can get without a put or an operator.
     Nothing,
     /// Waiting jobs: they became ready after the pop, or the queue's limit of running jobs keeps them.
@@ -351,8 +351,8 @@ fn read_remaining_work(
     core: &mut Core,
     now: Moment,
     queues: &[Name],
-) -> Result<(RemainingWork, Vec<JobsLeftInQueue>), Error> {
-    let mut rest = RemainingWork::Nothing;
+) -> Result<(WorkLeftAfterEmptyPop, Vec<JobsLeftInQueue>), Error> {
+    let mut rest = WorkLeftAfterEmptyPop::Nothing;
     let queues = queues::read_queues(core, now, queues)?;
     let mut left = Vec::new();
     let mut stalls = false;
@@ -365,7 +365,7 @@ fn read_remaining_work(
         left.extend(JobsLeftInQueue::from_counts(queue, locks));
     }
     if stalls {
-        return Ok((RemainingWork::Waits, left));
+        return Ok((WorkLeftAfterEmptyPop::Waits, left));
     }
     let queues: Vec<Queue> = queues.into_iter().filter(|queue| !queue.paused).collect();
     let names: BTreeSet<&Name> = queues.iter().map(|queue| &queue.name).collect();
@@ -373,10 +373,10 @@ fn read_remaining_work(
         let waits = queue.throttled > 0 && can_throttled_job_run_later(core, now, &queue.name)?
             || queue.depends > 0 && can_lane_blocked_job_run_later(core, now, &queue.name, &names)?;
         if waits {
-            return Ok((RemainingWork::Waits, left));
+            return Ok((WorkLeftAfterEmptyPop::Waits, left));
         }
         if queue.waiting + queue.stalled > 0 {
-            rest = RemainingWork::Ready;
+            rest = WorkLeftAfterEmptyPop::Ready;
         }
     }
     Ok((rest, left))

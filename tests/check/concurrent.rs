@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use qless::internals::finding::{FindingId, Severity};
-use qless::internals::verdict::{RepairOutcome, Verdict};
+use qless::internals::verdict::{FindingRepairState, Verdict};
 use redis::Value;
 
 use crate::support::check_calls::{COMPANIONS, NAMES};
@@ -214,9 +214,9 @@ impl Client {
             let id = FindingId::from_name(&shown(&text(0))).expect("a finding of the table");
             Verdict {
                 outcome: match text(2).as_slice() {
-                    b"found" => RepairOutcome::Repairable,
-                    b"decide" => RepairOutcome::NeedsOnly,
-                    _ => RepairOutcome::Report,
+                    b"found" => FindingRepairState::Repairable,
+                    b"decide" => FindingRepairState::NeedsOnly,
+                    _ => FindingRepairState::Report,
                 },
                 ..Verdict::report_only(id, text(1).into(), text(3).into())
             }

@@ -530,7 +530,8 @@ fn without_the_right_to_lpos_the_verdict_is_the_same() {
 fn the_least_rights_suffice() {
     let mut core = hurt();
     core.redis("HSET ql:j:stub state waiting");
-    for line in qless::internals::acl_lines("ql:", qless::internals::AclSyntax::Setuser).lines() {
+    for line in qless::internals::acl_lines("ql:", qless::internals::AclOutputForm::Setuser).lines()
+    {
         if line.starts_with("ACL ") {
             core.redis(line);
         }

@@ -6,7 +6,7 @@ use crate::support::core::{Core, Reply};
 
 /// What Ruby's `LuaPlugin` makes of the library: it removes whole-line comments.
 fn library() -> String {
-    let library = qless::internals::Script::library_form("ql:").script_text();
+    let library = qless::internals::Script::for_appended_plugins("ql:").script_text();
     let lines = library
         .lines()
         .filter(|line| !line.trim_start_matches([' ', '\t']).starts_with("--"));
@@ -133,7 +133,7 @@ fn a_plugin_has_room_for_its_own_locals() {
 #[test]
 fn a_custom_prefix_is_used_everywhere() {
     let mut core = Core::new();
-    let script = qless::internals::Script::library_form("{t}:").script_text()
+    let script = qless::internals::Script::for_appended_plugins("{t}:").script_text()
         + "Qless.publish('x', 'y')\nreturn {Qless.ns, QlessJob.ns, cjson.encode(Qless.failed())}";
     let reply = core.redis_words(&[b"EVAL", script.as_bytes(), b"0"]);
     assert_eq!(reply.texts(), ["{t}:", "{t}:j:", &json!({}).to_string()]);

@@ -38,10 +38,10 @@ impl CandidateSink for ScanResult {
         place: &ItemLocation,
         item: Name,
     ) -> Result<(), Error> {
-        self.take_candidates_for_one_call(core, place, vec![item])
+        self.take_candidates_to_verify_together(core, place, vec![item])
     }
 
-    fn take_candidates_for_one_call(
+    fn take_candidates_to_verify_together(
         &mut self,
         _: &mut Plain,
         place: &ItemLocation,
@@ -56,7 +56,7 @@ impl CandidateSink for ScanResult {
         Ok(())
     }
 
-    fn note_pass_start(&mut self) {
+    fn note_scan_pass_start(&mut self) {
         self.passes += 1;
     }
 
@@ -71,7 +71,7 @@ impl CandidateSink for ScanResult {
 
     fn note_lock_in_unlisted_queue(&mut self) {}
 
-    fn note_and_pace_members_read(&mut self, _: &mut Plain, _: usize) -> Result<(), Error> {
+    fn pace_members_read(&mut self, _: &mut Plain, _: usize) -> Result<(), Error> {
         Ok(())
     }
 
@@ -140,7 +140,7 @@ impl CandidateSink for Between<'_> {
 
     fn note_lock_in_unlisted_queue(&mut self) {}
 
-    fn note_and_pace_members_read(&mut self, _: &mut Plain, members: usize) -> Result<(), Error> {
+    fn pace_members_read(&mut self, _: &mut Plain, members: usize) -> Result<(), Error> {
         (self.act)(members);
         Ok(())
     }

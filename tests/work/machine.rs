@@ -8,7 +8,7 @@ use qless::internals::machine::event::{
     Action, Event, FinishAndPopRequest, Report, ServerRequest, StartupFacts,
 };
 use qless::internals::options::WorkOptions;
-use qless::internals::process::answer::{Answer, AnswerContent};
+use qless::internals::process::answer::{Answer, EndingOrProgress};
 use qless::internals::process::{EndedProcess, StartFailure};
 use qless::internals::queues::{QueueOrder, QueueRotation};
 use qless::internals::work::{PoppedJob, ProcessExit};
@@ -263,7 +263,7 @@ fn ended_by(slot: usize, exit: ProcessExit, unread_lines: usize) -> Event {
     }
 }
 
-fn line(jid: Option<&str>, content: Result<AnswerContent, String>) -> Event {
+fn line(jid: Option<&str>, content: Result<EndingOrProgress, String>) -> Event {
     let answer = Answer {
         jid: jid.map(name),
         content,
@@ -275,7 +275,7 @@ fn line(jid: Option<&str>, content: Result<AnswerContent, String>) -> Event {
 fn answer(jid: &str) -> Event {
     line(
         Some(jid),
-        Ok(AnswerContent::Ending(EndingAction::Complete {
+        Ok(EndingOrProgress::Ending(EndingAction::Complete {
             data: None,
             next: None,
         })),
@@ -1062,7 +1062,7 @@ fn lines_that_are_no_answers_are_reported_and_answers_count_once() {
 #[test]
 fn progress_is_logged_at_most_once_in_ten_seconds() {
     let mut worker = Worker::persistent(1).with_jobs(&["a"]);
-    let progress = |text| line(Some("a"), Ok(AnswerContent::Progress(name(text))));
+    let progress = |text| line(Some("a"), Ok(EndingOrProgress::Progress(name(text))));
     expect!["log a: page 1\n"].assert_eq(&worker.at(1.0, progress("page 1")));
     expect![""].assert_eq(&worker.at(5.0, progress("page 2")));
     expect!["log a: page 3\n"].assert_eq(&worker.at(11.0, progress("page 3")));

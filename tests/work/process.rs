@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use qless::internals::Name;
-use qless::internals::launcher::{self, ArgTemplate};
+use qless::internals::launcher::{self, ProgramArgsTemplate};
 use qless::internals::process::{
     EndedProcess, Launch, OutputStream, ProcessEvent, Processes, ProgramDirectory, StartFailure,
     StdoutMode, Waker,
@@ -876,7 +876,7 @@ fn job() -> PoppedJob {
 }
 
 fn filled(arguments: &[&str], job: &PoppedJob) -> Result<Vec<String>, String> {
-    match ArgTemplate::parse(arguments, false)
+    match ProgramArgsTemplate::parse(arguments, false)
         .unwrap()
         .fill_arguments(job)
     {
@@ -948,7 +948,7 @@ fn a_value_that_cannot_be_an_argument_is_refused() {
     "#]]);
     let after = ["rm", "--", "{data.dash}"];
     assert_eq!(filled(&after, &job()).unwrap()[2], "-rf");
-    let allowed = ArgTemplate::parse(["{data.dash}"], true).unwrap();
+    let allowed = ProgramArgsTemplate::parse(["{data.dash}"], true).unwrap();
     assert_eq!(allowed.fill_arguments(&job()).unwrap(), ["-rf"]);
     long.data = format!("{{\"long\":\"{}\"}}", "x".repeat(131_071)).into_bytes();
     assert_eq!(filled(&["{data.long}"], &long).unwrap()[0].len(), 131_071);
@@ -969,7 +969,7 @@ fn a_longest_argument_and_its_neighbor_are_what_the_system_allows() {
 
 #[test]
 fn a_path_that_cannot_be_read_is_refused_before_any_job() {
-    let parse = |argument| ArgTemplate::parse(["a", argument], false);
+    let parse = |argument| ProgramArgsTemplate::parse(["a", argument], false);
     for argument in ["{data.}", "x{data.a..b}", "{data./~2}"] {
         let error = parse(argument).unwrap_err();
         assert!(error.message().contains("after `data.`"), "{argument}");
@@ -983,7 +983,7 @@ fn names_and_data_that_are_not_utf8_are_arguments_byte_for_byte() {
     let mut job = job();
     job.jid = Name::from(&b"\xff"[..]);
     job.data = b"{\"a\":\"caf\xe9\"}".to_vec();
-    let template = ArgTemplate::parse(["{jid}", "{data.a}"], false).unwrap();
+    let template = ProgramArgsTemplate::parse(["{jid}", "{data.a}"], false).unwrap();
     let filled = template.fill_arguments(&job).unwrap();
     assert_eq!(filled[0].as_bytes(), b"\xff");
     assert_eq!(filled[1].as_bytes(), b"caf\xe9");

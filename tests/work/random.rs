@@ -10,7 +10,7 @@ use qless::internals::ending::{EndingAction, EndingOutcome, EndingRequest, LockE
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{Action, Event, FinishAndPopRequest, Report, ServerRequest};
 use qless::internals::options::DispatchMode;
-use qless::internals::process::answer::{Answer, AnswerContent};
+use qless::internals::process::answer::{Answer, EndingOrProgress};
 use qless::internals::process::{EndedProcess, StartFailure};
 use qless::internals::queues::{QueueOrder, QueueRotation};
 use qless::internals::work::{PoppedJob, ProcessExit, WorkEventKind};
@@ -280,7 +280,7 @@ impl World {
             return;
         }
         let jid = process.jobs.remove(0);
-        let content = Ok(AnswerContent::Ending(EndingAction::Complete {
+        let content = Ok(EndingOrProgress::Ending(EndingAction::Complete {
             data: None,
             next: None,
         }));

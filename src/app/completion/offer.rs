@@ -20,7 +20,7 @@ const NAMES: usize = 200;
 
 /// The candidates that fit the last word.
 #[derive(Debug, Default)]
-pub(super) struct CompletionOffer {
+pub(super) struct CandidatesAndFiles {
     pub candidates: Vec<Candidate>,
     pub files: Option<FileOffer>,
 }
@@ -38,8 +38,8 @@ pub(super) fn offer_at_cursor(
     whole: &Command,
     cursor: &CompletionCursor,
     lookup_deadline: Option<Instant>,
-) -> CompletionOffer {
-    let mut offer = CompletionOffer::default();
+) -> CandidatesAndFiles {
+    let mut offer = CandidatesAndFiles::default();
     match cursor.slot {
         CursorSlot::Redirection => offer.files = Some(FileOffer::Any),
         CursorSlot::Flag => offer.candidates = flag_candidates(cursor, |_| true),
@@ -137,7 +137,7 @@ fn add_value_candidates(
     cursor: &CompletionCursor,
     arg: &Arg,
     lookup_deadline: Option<Instant>,
-    offer: &mut CompletionOffer,
+    offer: &mut CandidatesAndFiles,
 ) {
     match candidate_kind(cursor, arg) {
         Some(CompletionKind::Commands) => offer

@@ -6,13 +6,13 @@
 use super::Candidate;
 use super::cursor::CompletionCursor;
 use super::line::TypedLine;
-use super::offer::{CompletionOffer, FileOffer};
+use super::offer::{CandidatesAndFiles, FileOffer};
 use super::shell::Shell;
 
 /// The lines for a shell.
 pub(super) fn shell_lines(
     shell: Shell,
-    offer: &CompletionOffer,
+    offer: &CandidatesAndFiles,
     typed: &TypedLine,
     cursor: &CompletionCursor,
 ) -> String {

@@ -4,7 +4,7 @@
 use clap::Command;
 use strum::VariantArray;
 
-use crate::app::listed_commands;
+use crate::app::all_subcommands;
 use crate::commands::HelpGroup;
 
 /// The help of a command.
@@ -145,7 +145,7 @@ pub(crate) fn lay_out_root_help(root: Command) -> Command {
     let mut list = String::new();
     for group in HelpGroup::VARIANTS {
         list.push_str(&format!("{}:\n", group.help_heading()));
-        for listed in listed_commands().filter(|listed| listed.group == *group) {
+        for listed in all_subcommands().filter(|listed| listed.group == *group) {
             let name = listed.name;
             let Some(command) = root.find_subcommand(&name) else {
                 continue;

@@ -8,8 +8,8 @@ use strum::VariantArray;
 
 use super::{parse, suggestion};
 use crate::args::value;
-use crate::commands::{AppliedConfig, HelpGroup, Spec};
-use crate::core::call::rights::{self, AclSyntax};
+use crate::commands::{ConfigToApply, HelpGroup, Spec};
+use crate::core::call::rights::{self, AclOutputForm};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::documents;
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     words: Vec<String>,
     /// With `acl`: how the rights are written
     #[arg(long, value_enum, value_name = "FORM")]
-    form: Option<AclSyntax>,
+    form: Option<AclOutputForm>,
 }
 
 /// The topics, with what they are about.
@@ -61,7 +61,7 @@ pub(super) fn document_kinds_and_summaries() -> impl Iterator<Item = (&'static s
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(HelpGroup::Operate, run).applied_config(AppliedConfig::Nothing);
+    Spec::reads(HelpGroup::Operate, run).config_to_apply(ConfigToApply::Nothing);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
@@ -128,7 +128,7 @@ fn command_help(path: &[&str]) -> Result<String, Error> {
 /// one.
 fn unknown_path_hint(at: usize, word: &str) -> String {
     let near = match at {
-        0 => suggestion::suggest_command(word, &TOPICS.map(|(topic, _)| topic)),
+        0 => suggestion::hint_suggesting_command(word, &TOPICS.map(|(topic, _)| topic)),
         _ => None,
     };
     near.unwrap_or_else(|| {

@@ -29,7 +29,7 @@ pub(crate) struct RepairQueue {
     /// Jobs that lost their dependencies, each with a dependency that still lists the job.
     lost_dependencies: Vec<(Name, Name)>,
     pub overlaps: OverlappingFindings,
-    pub expected: ExpectedRepairHashes,
+    pub expected: FindingsExpectedRepaired,
     /// Jobs whose lost dependencies this repair does not restore, because the core has not verified all of them.
     pub excluded: HashSet<Name>,
     bytes: usize,
@@ -70,11 +70,11 @@ impl RepairQueue {
         verdict: &Verdict,
     ) {
         if self.has_capacity_or_notes_overflow() {
-            let ExpectedRepairHashes { hashes, hasher } = &mut self.expected;
+            let FindingsExpectedRepaired { hashes, hasher } = &mut self.expected;
             hashes.insert(hasher.hash_one((verdict.id, &verdict.item)));
         }
         if has_lost_dependencies(verdict) {
-            return self.push_or_skip_lost_dependency(verdict);
+            return self.push_lost_dependency_unless_scoped(verdict);
         }
         let stage = verdict.id.row().stage;
         if verdict.id == FindingId::KeyType {
@@ -132,7 +132,7 @@ impl RepairQueue {
         }
     }
 
-    fn push_or_skip_lost_dependency(&mut self, verdict: &Verdict) {
+    fn push_lost_dependency_unless_scoped(&mut self, verdict: &Verdict) {
         // With `--queue`, the scan may have missed other lost dependencies of the job, so the repair skips it.
         if self.is_scoped {
             self.skipped_by_scope += 1;
@@ -164,7 +164,7 @@ impl RepairQueue {
 
     /// The jobs whose lost dependencies this repair does not restore: one call cannot verify that many, or the core
     /// has not verified them all.
-    pub(crate) fn jobs_with_unrestorable_dependencies(&self) -> Vec<Name> {
+    pub(crate) fn jobs_whose_dependencies_stay_lost(&self) -> Vec<Name> {
         let mut counts: HashMap<&Name, usize> = HashMap::new();
         for (job, _) in &self.lost_dependencies {
             *counts.entry(job).or_default() += 1;
@@ -180,7 +180,7 @@ impl RepairQueue {
 
     /// Groups the queued items into batches in the order of the repair: by stage, kind and location. A batch of a
     /// stage and location has each item once.
-    pub(crate) fn into_batches(self) -> Vec<RepairBatch> {
+    pub(crate) fn into_batches(self) -> Vec<StageRepairsAtLocation> {
         let RepairQueue {
             locations,
             mut items,
@@ -217,9 +217,9 @@ impl RepairQueue {
             (stage, rank, location, item).cmp(&(other_stage, other_rank, other, other_item))
         });
         items.dedup();
-        let mut batches: Vec<RepairBatch> = Vec::new();
+        let mut batches: Vec<StageRepairsAtLocation> = Vec::new();
         if !groups.is_empty() {
-            batches.push(RepairBatch {
+            batches.push(StageRepairsAtLocation {
                 stage: RepairStage::Edges,
                 location: jobs,
                 excluded: Vec::new(),
@@ -228,7 +228,7 @@ impl RepairQueue {
             });
         }
         // Batches of the items for which the repair leaves out some findings.
-        let mut restricted: Vec<RepairBatch> = Vec::new();
+        let mut restricted: Vec<StageRepairsAtLocation> = Vec::new();
         for (stage, at, item) in items {
             let location = &locations[at as usize];
             let mut excluded = overlaps.findings_left_out_of_repair(location, &item);
@@ -238,12 +238,12 @@ impl RepairQueue {
             } else {
                 &mut restricted
             };
-            let fits = |batch: &RepairBatch| {
+            let fits = |batch: &StageRepairsAtLocation| {
                 batch.stage == stage && batch.location == *location && batch.excluded == excluded
             };
             match list.last_mut().filter(|batch| fits(batch)) {
                 Some(batch) => batch.groups.push_back(vec![item]),
-                None => list.push(RepairBatch {
+                None => list.push(StageRepairsAtLocation {
                     stage,
                     location: location.clone(),
                     excluded,
@@ -260,7 +260,7 @@ impl RepairQueue {
 
 /// Items of one location that are repaired in one stage.
 #[derive(Debug)]
-pub(crate) struct RepairBatch {
+pub(crate) struct StageRepairsAtLocation {
     pub stage: RepairStage,
     pub location: ItemLocation,
     /// Findings that the calls for this batch do not repair, because another location or the next round repairs them.
@@ -271,7 +271,7 @@ pub(crate) struct RepairBatch {
     pub large: Rc<HashSet<Name>>,
 }
 
-impl RepairBatch {
+impl StageRepairsAtLocation {
     /// Removes the groups for the next call: at least one group, and further groups up to `size` items in total. The call
     /// names the location that comes with them: a special one if a group has several jobs.
     pub(crate) fn take_next_call(&mut self, size: usize) -> Option<(ItemLocation, Vec<Vec<Name>>)> {
@@ -334,14 +334,14 @@ fn location_rank(stage: RepairStage, location: &ItemLocation) -> u8 {
 /// call no longer finds what the first call has repaired. From this set, the repair then counts these findings as
 /// repaired.
 #[derive(Debug, Default)]
-pub(crate) struct ExpectedRepairHashes {
+pub(crate) struct FindingsExpectedRepaired {
     hashes: HashSet<u64>,
     hasher: RandomState,
 }
 
-impl ExpectedRepairHashes {
+impl FindingsExpectedRepaired {
     /// Removes the expected findings about these items that a stage repairs, and returns each with its item.
-    pub(crate) fn take_repairs_about(
+    pub(crate) fn take_expected_repairs_about(
         &mut self,
         stage: RepairStage,
         items: &[Name],
@@ -474,11 +474,11 @@ fn root_of_group(parents: &mut [usize], mut group: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::verdict::{KeyChange, RepairOutcome};
+    use crate::model::verdict::{FindingRepairState, KeyChange};
 
     fn verdict(id: FindingId, item: &str, detail: &str) -> Verdict {
         Verdict {
-            outcome: RepairOutcome::Repairable,
+            outcome: FindingRepairState::Repairable,
             ..Verdict::report_only(id, Name::from(item), Name::from(detail))
         }
     }
@@ -652,7 +652,7 @@ mod tests {
             &items,
             &verdict(FindingId::DependencyOneSided, "a", "z"),
         );
-        assert_eq!(queue.jobs_with_unrestorable_dependencies(), names(&["y"]));
+        assert_eq!(queue.jobs_whose_dependencies_stay_lost(), names(&["y"]));
         assert_eq!(describe(queue), ["Entries job : x7", "Edges job : z"]);
     }
 

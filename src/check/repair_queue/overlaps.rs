@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
 use crate::model::finding::{FINDINGS, FindingId, RepairLocationChoice};
-use crate::model::verdict::{ItemLocation, RepairOutcome, Verdict};
+use crate::model::verdict::{FindingRepairState, ItemLocation, Verdict};
 use crate::name::Name;
 
 /// Maximum number of items remembered (10 MB). The next round of the repair handles further items.
@@ -52,7 +52,7 @@ impl OverlappingFindings {
         {
             return false;
         }
-        if verdict.outcome != RepairOutcome::Repairable {
+        if verdict.outcome != FindingRepairState::Repairable {
             if repair_at == RepairLocationChoice::LargestUnlessLocked {
                 // The job has a lock that other locations may not see: no location repairs the finding.
                 self.only.insert(key, None);

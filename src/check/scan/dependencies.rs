@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::model::verdict::{ItemKind, ItemLocation};
 use crate::name::Name;
 
-use super::unmatched::{MatchSide, SaltedHasher};
+use super::unmatched::{IndexEntryOrPairSide, SaltedHasher};
 use super::{Replies, Scanner};
 
 /// The fields that tell whether a job with dependencies or dependents exists, and its state.
@@ -139,9 +139,9 @@ impl Scanner<'_> {
                     let hash = scanner.hash_edge(dependent, &dependency);
                     scanner
                         .unmatched
-                        .match_other_side_or_add(hash, MatchSide::Upper);
+                        .match_other_side_or_add(hash, IndexEntryOrPairSide::Upper);
                     if missing {
-                        scanner.add_candidate_in_first_pass(ItemKind::Job, &dependency)?;
+                        scanner.add_candidate_if_first_pass(ItemKind::Job, &dependency)?;
                     }
                     if in_depends && scanner.first_pass && dependency != *dependent {
                         scanner
@@ -152,7 +152,7 @@ impl Scanner<'_> {
                 Ok(())
             })?;
             if is_candidate || count > MAX_EDGES_OF_JOB {
-                self.add_candidate_in_first_pass(ItemKind::Job, dependent)?;
+                self.add_candidate_if_first_pass(ItemKind::Job, dependent)?;
             }
         }
         Ok(())
@@ -184,15 +184,15 @@ impl Scanner<'_> {
                     let hash = scanner.hash_edge(&dependent, dependency);
                     scanner
                         .unmatched
-                        .match_other_side_or_add(hash, MatchSide::Lower);
+                        .match_other_side_or_add(hash, IndexEntryOrPairSide::Lower);
                     if should_have_no_dependents {
-                        scanner.add_candidate_in_first_pass(ItemKind::Job, &dependent)?;
+                        scanner.add_candidate_if_first_pass(ItemKind::Job, &dependent)?;
                     }
                 }
                 Ok(())
             })?;
             if should_have_no_dependents || count > MAX_EDGES_OF_JOB {
-                self.add_candidate_in_first_pass(ItemKind::Job, dependency)?;
+                self.add_candidate_if_first_pass(ItemKind::Job, dependency)?;
             }
         }
         Ok(())
@@ -201,7 +201,7 @@ impl Scanner<'_> {
     /// Notes each job in `depends` that has no dependencies although another job lists it as a dependent, so that no
     /// repair releases it. The scan may have matched both sides of such a dependency before one side was lost. So this
     /// reads all sets of dependents once more, after the scan saw which jobs have no dependencies.
-    pub(super) fn report_one_sided_dependencies(&mut self) -> Result<(), Error> {
+    pub(super) fn note_dependents_without_dependencies(&mut self) -> Result<(), Error> {
         if self.without_dependencies.is_empty() {
             return Ok(());
         }
@@ -255,7 +255,7 @@ impl Scanner<'_> {
             };
             let read = members.len();
             each(self, members)?;
-            self.sink.note_and_pace_members_read(self.core, read)?;
+            self.sink.pace_members_read(self.core, read)?;
             let Some(next) = next else {
                 return Ok(());
             };
@@ -315,7 +315,7 @@ impl Scanner<'_> {
             let why = format!("more than {MAX_NAMES} jobs depend on a cycle");
             self.sink.note_unverifiable_item(all, &why);
         }
-        for cycle in find_cycles(&dependencies) {
+        for cycle in find_cycle_in_each_component(&dependencies) {
             let items: Vec<Name> = cycle.into_iter().map(Name::from).collect();
             // Name the location after the first job, so that each cycle has a location of its own.
             let Some(first) = items.first() else {
@@ -350,7 +350,9 @@ fn short_hash(salt: &SaltedHasher, jid: &[u8]) -> u32 {
 
 /// Finds dependency cycles, at least one in each strongly connected component. In the list of a cycle, each job
 /// depends on the next job, and the last job depends on the first.
-fn find_cycles(dependencies: &HashMap<Vec<u8>, Vec<Vec<u8>>>) -> Vec<Vec<Vec<u8>>> {
+fn find_cycle_in_each_component(
+    dependencies: &HashMap<Vec<u8>, Vec<Vec<u8>>>,
+) -> Vec<Vec<Vec<u8>>> {
     let mut starts: Vec<&Vec<u8>> = dependencies.keys().collect();
     starts.sort_unstable();
     let mut cycles = Vec::new();
@@ -398,7 +400,7 @@ mod tests {
     #[test]
     fn cycles_are_found_and_chains_are_not() {
         let found = |text: &str| {
-            let cycles = find_cycles(&edges(text)).into_iter();
+            let cycles = find_cycle_in_each_component(&edges(text)).into_iter();
             let found = cycles.map(|cycle| String::from_utf8(cycle.join(&b' ')).unwrap());
             found.collect::<Vec<_>>().join(", ")
         };

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
 use super::set::{priority_bucket, time_bucket};
-use super::unmatched::MatchSide;
+use super::unmatched::IndexEntryOrPairSide;
 use super::{MAX_LOCK, Replies, Scanner, validate};
 
 /// Two times count as equal if they differ by up to this number of seconds.
@@ -117,7 +117,7 @@ impl Scanner<'_> {
             ExtraRead::WorkScore => match score {
                 Some(score) => {
                     job.is_candidate |= self.first_pass && !score_fits_priority(job, score);
-                    job.is_candidate |= !self.match_expected_entry(
+                    job.is_candidate |= !self.match_entry_expected_in_index(
                         ItemKind::Work,
                         &job.queue,
                         &job.jid,
@@ -126,7 +126,7 @@ impl Scanner<'_> {
                 }
                 None => {
                     let due = job.state == b"waiting"
-                        && self.match_expected_entry(
+                        && self.match_entry_expected_in_index(
                             ItemKind::Scheduled,
                             &job.queue,
                             &job.jid,
@@ -140,7 +140,7 @@ impl Scanner<'_> {
                     let far = self.now_in_seconds() + MAX_LOCK;
                     job.is_candidate |=
                         self.first_pass && (lock <= job.expires + TOLERANCE || lock > far);
-                    job.is_candidate |= !self.match_expected_entry(
+                    job.is_candidate |= !self.match_entry_expected_in_index(
                         ItemKind::Locks,
                         &job.queue,
                         &job.jid,
@@ -153,7 +153,7 @@ impl Scanner<'_> {
                 // The worker may have lost this job. Then its list need not have the job, so a missing entry does not
                 // make the job a candidate.
                 if let Some(score) = score {
-                    self.match_expected_entry(
+                    self.match_entry_expected_in_index(
                         ItemKind::Worker,
                         &job.worker,
                         &job.jid,
@@ -183,7 +183,7 @@ impl Scanner<'_> {
         if exists {
             let hash = self.hash_entry(kind, name, &job.jid, 0);
             self.unmatched
-                .match_other_side_or_add(hash, MatchSide::Lower);
+                .match_other_side_or_add(hash, IndexEntryOrPairSide::Lower);
         }
         if kind == ItemKind::Pending {
             job.missing_in -= usize::from(!exists);
@@ -203,10 +203,10 @@ impl Scanner<'_> {
         if self.template_counts.len() >= 10_000 {
             self.template_counts.clear();
         }
-        let count = stored.and_then(validate::parse_number);
+        let count = stored.and_then(validate::parse_finite_decimal);
         if stored.is_some() && count.is_none_or(|count| number > count) {
             job.is_candidate |= self.first_pass;
-            self.add_candidate_in_first_pass(ItemKind::Recurring, &template)?;
+            self.add_candidate_if_first_pass(ItemKind::Recurring, &template)?;
         }
         self.template_counts.insert(template, count);
         Ok(())

@@ -11,7 +11,7 @@ use super::set::{
     SETS_PER_READ, ScannedSet, ScoredMember, pair_with_scores, priority_bucket, time_bucket,
     whole_second_bucket,
 };
-use super::unmatched::{MAX_KNOWN, MatchSide, RememberedAs};
+use super::unmatched::{HashedNameKind, IndexEntryOrPairSide, MAX_KNOWN};
 use super::{MAX_CLOCK_DRIFT, ScanCounts, Scanner};
 
 /// Kinds of sets with times: an entry that has been due for more than a day makes its queue a candidate.
@@ -82,7 +82,10 @@ impl Scanner<'_> {
             return self.match_or_add_lane_or_throttle_entry(set, member, hash, entries_behind);
         }
         if self.rescanning {
-            if self.unmatched.contains_entry(hash, MatchSide::Entry) {
+            if self
+                .unmatched
+                .contains_entry(hash, IndexEntryOrPairSide::Entry)
+            {
                 // A complete job may be in the sets of several queues. Its entries in all of them have the same hash
                 // value. Keep this value in the table, so that each entry becomes a candidate.
                 if set.kind != ItemKind::CompletedIn {
@@ -101,7 +104,7 @@ impl Scanner<'_> {
             }
             return Ok(());
         }
-        let is_duplicate = self.unmatched.add_entry(hash);
+        let is_duplicate = self.unmatched.check_duplicate_and_add_entry(hash);
         let is_candidate = match set.kind {
             // A duplicate makes a candidate only in a list: a scan may return a member of a growing set twice.
             ItemKind::Group => is_duplicate,
@@ -128,10 +131,11 @@ impl Scanner<'_> {
         entries_behind: u64,
     ) -> Result<(), Error> {
         let is_candidate = if self.rescanning {
-            self.unmatched.contains_entry(hash, MatchSide::Upper)
+            self.unmatched
+                .contains_entry(hash, IndexEntryOrPairSide::Upper)
         } else {
             self.unmatched
-                .match_other_side_or_add(hash, MatchSide::Upper);
+                .match_other_side_or_add(hash, IndexEntryOrPairSide::Upper);
             // The core verifies that each job of a lane depends on the job before it. A lane with a single job needs
             // no such check.
             let is_alone = set.count == 1 && entries_behind == 0 && set.is_read_completely();
@@ -172,7 +176,7 @@ impl Scanner<'_> {
         {
             for (queue, _) in queues {
                 let remembered = remembered_key(ItemKind::Work, queue);
-                self.remember_name(RememberedAs::Scanned, &remembered);
+                self.remember_name(HashedNameKind::Scanned, &remembered);
             }
             let sets = queues.iter().flat_map(|(queue, _)| {
                 let set = |kind| self.new_scanned_set(kind, queue);
@@ -254,7 +258,7 @@ impl Scanner<'_> {
         self.for_each_scored_page(&key, |scanner, page| {
             listed += page.len() as u64;
             for (queue, _) in &page {
-                scanner.remember_name(RememberedAs::Queue, queue);
+                scanner.remember_name(HashedNameKind::Queue, queue);
             }
             scanner.scan_queues(&page)
         })?;
@@ -274,7 +278,7 @@ impl Scanner<'_> {
             let ahead = scanner.now_in_seconds() + MAX_CLOCK_DRIFT;
             let mut sets = Vec::with_capacity(page.len());
             for (worker, at) in page {
-                scanner.remember_name(RememberedAs::Worker, &worker);
+                scanner.remember_name(HashedNameKind::Worker, &worker);
                 if at.is_some_and(|at| at > ahead) && scanner.first_pass && !scanner.rescanning {
                     scanner.add_candidate_if_in_scope(ItemKind::Names, b"workers", &worker)?;
                 }
@@ -286,7 +290,7 @@ impl Scanner<'_> {
 
     fn scan_failure_groups(&mut self) -> Result<(), Error> {
         let key = self.keys.with_prefix(keys::FAILURES).into_bytes();
-        self.for_each_member_page(&key, |scanner, page| {
+        self.for_each_set_page(&key, |scanner, page| {
             let sets = page
                 .iter()
                 .map(|group| scanner.new_listed_set(ItemKind::Group, group));
@@ -314,7 +318,7 @@ impl Scanner<'_> {
 
     /// A set whose name is listed. The scan does not read it again as an unlisted one.
     fn new_listed_set(&mut self, kind: ItemKind, name: &[u8]) -> ScannedSet {
-        self.remember_name(RememberedAs::Scanned, &remembered_key(kind, name));
+        self.remember_name(HashedNameKind::Scanned, &remembered_key(kind, name));
         self.new_scanned_set(kind, name)
     }
 
@@ -337,7 +341,7 @@ impl Scanner<'_> {
             | ItemKind::Tracked => return Ok(false),
             kind => kind,
         };
-        if !self.remember_name(RememberedAs::Scanned, &remembered_key(kind, name)) {
+        if !self.remember_name(HashedNameKind::Scanned, &remembered_key(kind, name)) {
             return Ok(false);
         }
         // If there are too many names to remember all of them, ask the server whether this name is listed.
@@ -356,7 +360,7 @@ impl Scanner<'_> {
                 ItemKind::Worker => b"workers",
                 ItemKind::Group => b"failures",
                 _ => {
-                    self.defer_candidate(ItemKind::Names, b"tags", name);
+                    self.defer_candidate_to_scan_end(ItemKind::Names, b"tags", name);
                     return Ok(true);
                 }
             };
@@ -395,7 +399,7 @@ impl Scanner<'_> {
     }
 
     /// Calls `each` with the names of a set, page by page.
-    pub(super) fn for_each_member_page(
+    pub(super) fn for_each_set_page(
         &mut self,
         key: &[u8],
         each: impl FnMut(&mut Self, Vec<Vec<u8>>) -> Result<(), Error>,
@@ -427,7 +431,7 @@ impl Scanner<'_> {
             };
             let read = items.len() / values_per_member;
             each(self, items)?;
-            self.sink.note_and_pace_members_read(self.core, read)?;
+            self.sink.pace_members_read(self.core, read)?;
             match next {
                 Some(next) => cursor = next,
                 None => return Ok(()),

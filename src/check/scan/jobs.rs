@@ -9,7 +9,7 @@ use crate::name::Name;
 use super::extra_reads::{ExtraRead, ScannedJob};
 use super::index::remembered_key;
 use super::set::{priority_bucket, time_bucket, whole_second_bucket};
-use super::unmatched::{MatchSide, RememberedAs};
+use super::unmatched::{HashedNameKind, IndexEntryOrPairSide};
 use super::{MAX_CLOCK_DRIFT, MAX_LOCK, Replies, Scanner, validate};
 
 /// The fields read of a job.
@@ -141,15 +141,15 @@ impl Scanner<'_> {
             return Ok(None);
         };
         let text = |at: usize| fields.get(at).and_then(|field| field.as_deref());
-        let number = |at: usize| text(at).and_then(validate::parse_number);
+        let number = |at: usize| text(at).and_then(validate::parse_finite_decimal);
         let size: usize = fields.iter().flatten().map(Vec::len).sum();
         let size = self.job_size_added_to_mean(size, history);
         if self.has_tracked {
-            self.match_expected_entry(ItemKind::Tracked, b"", jid, 0)?;
+            self.match_entry_expected_in_index(ItemKind::Tracked, b"", jid, 0)?;
         }
         let mut job = ScannedJob {
             jid: jid.to_vec(),
-            is_candidate: !self.match_and_validate_history(jid, history)?,
+            is_candidate: !self.match_history_key_and_validate(jid, history)?,
             large: size > LARGE_JOB,
             ..ScannedJob::default()
         };
@@ -197,7 +197,7 @@ impl Scanner<'_> {
                 _ => job.is_candidate = true,
             }
         }
-        let tags = text(5).and_then(validate::parse_distinct_utf8_tags);
+        let tags = text(5).and_then(validate::parse_and_deduplicate_utf8_texts);
         job.is_candidate |= tags.is_none();
         if !self.first_pass {
             // The first pass has added all candidates with wrong fields. Later passes add only jobs whose index
@@ -205,7 +205,7 @@ impl Scanner<'_> {
             job.is_candidate = false;
         }
         for tag in tags.unwrap_or_default() {
-            job.is_candidate |= !self.match_expected_entry(ItemKind::Tag, &tag, jid, 0)?;
+            job.is_candidate |= !self.match_entry_expected_in_index(ItemKind::Tag, &tag, jid, 0)?;
         }
         if state == b"failed" {
             self.match_failure_entries_and_tally(&mut job, text(15))?;
@@ -215,10 +215,10 @@ impl Scanner<'_> {
         // The first job of a queue that is not listed is a candidate.
         if state != b"complete"
             && self.first_pass
-            && !self.is_remembered(RememberedAs::Queue, queue)
+            && !self.is_remembered(HashedNameKind::Queue, queue)
         {
             let remembered = remembered_key(ItemKind::Work, queue);
-            job.is_candidate |= self.remember_name(RememberedAs::Reported, &remembered);
+            job.is_candidate |= self.remember_name(HashedNameKind::Reported, &remembered);
         }
         Ok(Some(job))
     }
@@ -241,7 +241,7 @@ impl Scanner<'_> {
 
     /// Matches the key of a history with its job. Returns false if the history is too long to check here, or if an
     /// entry is unreadable.
-    fn match_and_validate_history(
+    fn match_history_key_and_validate(
         &mut self,
         jid: &[u8],
         history: &ReadReply,
@@ -261,7 +261,7 @@ impl Scanner<'_> {
             _ => (true, false),
         };
         if there {
-            self.match_companion_key(JobCompanionKey::History, jid, MatchSide::Lower);
+            self.match_companion_key(JobCompanionKey::History, jid, IndexEntryOrPairSide::Lower);
         }
         if matches!(history, ReadReply::WrongType) {
             let key = self.keys.companion_key(JobCompanionKey::History, jid);
@@ -289,27 +289,31 @@ impl Scanner<'_> {
             }
             (Some(ItemKind::Work), b"stalled") => {
                 let first = priority_bucket(f64::INFINITY);
-                self.match_expected_entry(ItemKind::Work, &queue, &jid, first)?
+                self.match_entry_expected_in_index(ItemKind::Work, &queue, &jid, first)?
                     || self.match_entry_of_this_pass(ItemKind::Work, &queue, &jid, priority)?
             }
             (Some(ItemKind::Work), _) => {
-                self.match_expected_entry(ItemKind::Work, &queue, &jid, priority)?
+                self.match_entry_expected_in_index(ItemKind::Work, &queue, &jid, priority)?
                     || self.match_entry_of_this_pass(ItemKind::Scheduled, &queue, &jid, 0)?
             }
             (Some(ItemKind::Locks), _) if in_grace => {
                 job.extra_reads.push(ExtraRead::LockScore);
                 true
             }
-            (Some(ItemKind::Locks), _) => {
-                self.match_expected_entry(ItemKind::Locks, &queue, &jid, time_bucket(job.expires))?
-            }
-            (Some(home), _) => self.match_expected_entry(home, &queue, &jid, 0)?,
+            (Some(ItemKind::Locks), _) => self.match_entry_expected_in_index(
+                ItemKind::Locks,
+                &queue,
+                &jid,
+                time_bucket(job.expires),
+            )?,
+            (Some(home), _) => self.match_entry_expected_in_index(home, &queue, &jid, 0)?,
             (None, b"failed") => true,
             (None, _) => {
                 if self.has_completed_in {
-                    self.match_expected_entry(ItemKind::CompletedIn, b"", &jid, 0)?;
+                    self.match_entry_expected_in_index(ItemKind::CompletedIn, b"", &jid, 0)?;
                 }
-                queue.is_empty() && self.match_expected_entry(ItemKind::Completed, b"", &jid, 0)?
+                queue.is_empty()
+                    && self.match_entry_expected_in_index(ItemKind::Completed, b"", &jid, 0)?
             }
         };
         job.is_candidate |= !there;
@@ -323,17 +327,17 @@ impl Scanner<'_> {
             b"running" => {
                 let bucket = time_bucket(job.expires);
                 job.is_candidate |=
-                    !self.match_expected_entry(ItemKind::Worker, &worker, &jid, bucket)?;
+                    !self.match_entry_expected_in_index(ItemKind::Worker, &worker, &jid, bucket)?;
             }
             _ => {}
         }
         // If the worker is not listed, only the first of its jobs becomes a candidate for this reason.
         if self.first_pass
             && job.state == b"running"
-            && !self.is_remembered(RememberedAs::Worker, &worker)
+            && !self.is_remembered(HashedNameKind::Worker, &worker)
         {
             let remembered = remembered_key(ItemKind::Worker, &worker);
-            job.is_candidate |= self.remember_name(RememberedAs::Reported, &remembered);
+            job.is_candidate |= self.remember_name(HashedNameKind::Reported, &remembered);
         }
         Ok(())
     }
@@ -357,11 +361,15 @@ impl Scanner<'_> {
         let is_marked = throttles.is_some() || job.state == b"complete";
         job.is_candidate |= lane.is_some() && !is_marked && self.first_pass;
         if dup == Some(b"merge") && job.state != b"complete" {
-            self.match_companion_key(JobCompanionKey::Payloads, &job.jid, MatchSide::Lower);
+            self.match_companion_key(
+                JobCompanionKey::Payloads,
+                &job.jid,
+                IndexEntryOrPairSide::Lower,
+            );
             // Only the core can compare the data of a merge job with its payloads.
             job.is_candidate |= self.first_pass;
         }
-        let ids = throttles.map(validate::parse_distinct_utf8_tags);
+        let ids = throttles.map(validate::parse_and_deduplicate_utf8_texts);
         job.is_candidate |= self.first_pass && matches!(ids, Some(None));
         let ids = ids.flatten().unwrap_or_default();
         let kind = match job.state.as_slice() {
@@ -388,10 +396,10 @@ impl Scanner<'_> {
     ) -> Result<(), Error> {
         let Some(failure) = failure.and_then(validate::parse_failure) else {
             job.is_candidate |= self.first_pass;
-            return self.add_candidate_in_first_pass(ItemKind::Failed, &job.jid);
+            return self.add_candidate_if_first_pass(ItemKind::Failed, &job.jid);
         };
         if self.has_failed_times {
-            self.match_expected_entry(
+            self.match_entry_expected_in_index(
                 ItemKind::FailedTimes,
                 b"",
                 &job.jid,
@@ -402,7 +410,12 @@ impl Scanner<'_> {
             self.tally
                 .count_failed_job(failure.when, &job.queue, &job.jid);
         }
-        if self.match_expected_entry(ItemKind::Group, failure.group.as_bytes(), &job.jid, 0)? {
+        if self.match_entry_expected_in_index(
+            ItemKind::Group,
+            failure.group.as_bytes(),
+            &job.jid,
+            0,
+        )? {
             Ok(())
         } else {
             self.add_candidate_if_in_scope(ItemKind::Failed, failure.group.as_bytes(), &job.jid)
@@ -416,7 +429,7 @@ impl Scanner<'_> {
         let Some(number) = rest.and_then(|rest| rest.strip_prefix(b"-")) else {
             return;
         };
-        let Some(number) = validate::parse_number(number) else {
+        let Some(number) = validate::parse_finite_decimal(number) else {
             return;
         };
         let counted = self.template_counts.get(template);

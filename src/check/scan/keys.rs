@@ -10,7 +10,7 @@ use crate::model::verdict::ItemKind;
 
 use super::dependencies::SETS_PER_READ;
 use super::extra_reads::ScannedJob;
-use super::unmatched::MatchSide;
+use super::unmatched::IndexEntryOrPairSide;
 use super::{MIN_READ, ScanCounts, Scanner, validate};
 
 /// The number of keys of a page. The server takes about a millisecond for a page.
@@ -72,7 +72,7 @@ impl Scanner<'_> {
         pattern: &[u8],
         mut each: impl FnMut(&mut Self, Vec<Vec<u8>>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.sink.note_pass_start();
+        self.sink.note_scan_pass_start();
         let count = KEYS_PER_PAGE.min(self.max_members_per_read).max(MIN_READ);
         let page = |cursor: &[u8]| vec![ReadCommand::scan_keys(cursor, pattern, count)];
         let mut reads = self.core.send_reads(self.now, page(START));
@@ -150,7 +150,7 @@ impl Scanner<'_> {
             KeyFamily::Companion(
                 which @ (JobCompanionKey::History | JobCompanionKey::Payloads),
                 jid,
-            ) => self.match_companion_key(which, jid, MatchSide::Upper),
+            ) => self.match_companion_key(which, jid, IndexEntryOrPairSide::Upper),
             KeyFamily::Companion(JobCompanionKey::Dependencies, jid) => {
                 self.pipeline.dependencies.push(jid.to_vec())
             }
@@ -355,8 +355,8 @@ fn buckets_match_total(fields: &[Vec<u8>]) -> bool {
                 Some(count) => total = count,
                 None => valid = false,
             },
-            b"mean" => valid &= validate::parse_number(text).is_some(),
-            b"vk" => valid &= validate::parse_number(text).is_some_and(|vk| vk >= 0.0),
+            b"mean" => valid &= validate::parse_finite_decimal(text).is_some(),
+            b"vk" => valid &= validate::parse_finite_decimal(text).is_some_and(|vk| vk >= 0.0),
             [b's' | b'm' | b'h' | b'd', bucket @ ..] if validate::is_integer(bucket) => {
                 match count() {
                     Some(count) => buckets = buckets.saturating_add(count),

@@ -57,7 +57,7 @@ pub trait CandidateSink {
 
     /// Takes candidates to verify in one call: the jobs of a dependency cycle, or all jobs that list one job as a
     /// dependent although this job does not list them as dependencies.
-    fn take_candidates_for_one_call(
+    fn take_candidates_to_verify_together(
         &mut self,
         core: &mut Core,
         location: &ItemLocation,
@@ -76,13 +76,13 @@ pub trait CandidateSink {
 
     /// Notes a job that lost its dependencies, with all jobs that still list it as a dependent. A repair must not
     /// restore the dependencies unless the core has verified all of them.
-    fn note_lost_dependencies(&mut self, _job: &[u8], _dependencies: &[Name]) {}
+    fn note_dependencies_to_restore(&mut self, _job: &[u8], _jobs_still_listing_it: &[Name]) {}
 
     /// Notes an item that no call can verify, and the reason.
     fn note_unverifiable_item(&mut self, _item: Name, _why: &str) {}
 
     /// Notes that a pass over all keys begins. The scan takes several passes if its tables are too small.
-    fn note_pass_start(&mut self) {}
+    fn note_scan_pass_start(&mut self) {}
 
     /// Notes what was scanned since the last call, and waits as long as the pace requires. An error ends the scan.
     fn note_and_pace_keys_scanned(
@@ -93,7 +93,7 @@ pub trait CandidateSink {
 
     /// Notes the number of members read since the last call, and waits as long as the pace requires. A member that is
     /// read twice counts twice. An error ends the scan.
-    fn note_and_pace_members_read(&mut self, core: &mut Core, members: usize) -> Result<(), Error>;
+    fn pace_members_read(&mut self, core: &mut Core, members: usize) -> Result<(), Error>;
 
     /// The maximum number of keys or members of one read, if the pace limits it.
     fn max_members_per_read(&self) -> usize {
@@ -247,7 +247,7 @@ impl<'a> Scanner<'a> {
         loop {
             self.scan_listed_indexes()?;
             self.scan_keys()?;
-            self.rescan_for_unmatched_names()?;
+            self.rescan_to_name_unmatched_hashes()?;
             self.first_pass = false;
             self.known.clear();
             if !self.unmatched.begin_next_hash_range_if_any() {
@@ -256,10 +256,10 @@ impl<'a> Scanner<'a> {
         }
         self.unmatched = UnmatchedTable::new(1);
         self.add_cycle_candidates()?;
-        self.pass_on_undecided_in_scope()?;
+        self.decide_undecided_by_queue()?;
         self.sink.verify_waiting_and_end_scan_phase(self.core)?;
-        self.add_deferred_candidates()?;
-        self.pass_on_undecided_in_scope()?;
+        self.run_checks_deferred_to_end()?;
+        self.decide_undecided_by_queue()?;
         self.core.follow_moving_keys()?;
         self.require_unmoved_keys()?;
         // If the server restarted during the scan, its old cursors were meaningless, and the scan may have missed keys.
@@ -282,11 +282,11 @@ impl<'a> Scanner<'a> {
     /// The run id of the server, if the server reports one. If the connection was lost, any read opens a new one. So
     /// this sends a read, then asks for the id again.
     fn server_run_id(&mut self) -> Result<Option<String>, Error> {
-        if let Some(id) = self.core.run_id() {
+        if let Some(id) = self.core.read_run_id() {
             return Ok(Some(id));
         }
         self.core.no_key_expires(self.now)?;
-        Ok(self.core.run_id())
+        Ok(self.core.read_run_id())
     }
 
     fn add_key_and_its_job_in_first_pass(&mut self, key: &[u8]) -> Result<(), Error> {
@@ -372,7 +372,7 @@ impl Scanner<'_> {
             | Lane | Slots | Pending | FailedTimes => {
                 self.undecided.push((location, item));
                 return if self.undecided.len() >= MAX_UNDECIDED {
-                    self.pass_on_undecided_in_scope()
+                    self.decide_undecided_by_queue()
                 } else {
                     Ok(())
                 };
@@ -394,7 +394,7 @@ impl Scanner<'_> {
         }
     }
 
-    fn add_candidate_in_first_pass(&mut self, kind: ItemKind, item: &[u8]) -> Result<(), Error> {
+    fn add_candidate_if_first_pass(&mut self, kind: ItemKind, item: &[u8]) -> Result<(), Error> {
         if self.first_pass {
             self.add_candidate_if_in_scope(kind, b"", item)
         } else {
@@ -403,7 +403,7 @@ impl Scanner<'_> {
     }
 
     /// Reads the queues of the undecided candidates, and passes on the candidates of selected queues.
-    fn pass_on_undecided_in_scope(&mut self) -> Result<(), Error> {
+    fn decide_undecided_by_queue(&mut self) -> Result<(), Error> {
         let open = std::mem::take(&mut self.undecided);
         let reads = open.iter().map(|(location, item)| {
             let key = match location.kind {
@@ -413,8 +413,7 @@ impl Scanner<'_> {
             ReadCommand::hash_field(&key, "queue")
         });
         let replies = self.run_reads(reads.collect())?;
-        self.sink
-            .note_and_pace_members_read(self.core, open.len())?;
+        self.sink.pace_members_read(self.core, open.len())?;
         for ((location, item), reply) in open.into_iter().zip(replies) {
             if matches!(reply, ReadReply::Text(Some(queue)) if self.is_in_scope(&queue)) {
                 self.sink.take_candidate(self.core, &location, item)?;
@@ -434,8 +433,7 @@ impl Scanner<'_> {
         let reads = jids.map(|jid| ReadCommand::hash_field(&self.keys.job_key(jid), "queue"));
         let replies = self.run_reads(reads.collect())?;
         if !replies.is_empty() {
-            self.sink
-                .note_and_pace_members_read(self.core, replies.len())?;
+            self.sink.pace_members_read(self.core, replies.len())?;
         }
         let ours = |reply: &ReadReply| matches!(reply, ReadReply::Text(Some(queue)) if self.is_in_scope(queue));
         Ok(replies.iter().any(ours))
@@ -444,7 +442,7 @@ impl Scanner<'_> {
     /// Adds a set of dependents as a candidate if its job is missing. The set belongs to no queue, but it is the only
     /// trace of dependencies that jobs of the selected queues have lost. Passes on the undecided candidates first.
     fn add_dependents_key_if_job_missing(&mut self, key: &[u8], jid: &[u8]) -> Result<(), Error> {
-        self.pass_on_undecided_in_scope()?;
+        self.decide_undecided_by_queue()?;
         let read = ReadCommand::key_exists(&self.keys.job_key(jid));
         match self.core.run_read(self.now, read)? {
             ReadReply::Number(0) => {
@@ -474,7 +472,7 @@ impl Scanner<'_> {
             [one] => self.sink.take_candidate(self.core, location, one.clone()),
             _ => self
                 .sink
-                .take_candidates_for_one_call(self.core, location, items),
+                .take_candidates_to_verify_together(self.core, location, items),
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::name::Name;
 use super::Scanner;
 use super::dependencies::SETS_PER_READ;
 use super::keys::indexed_set;
-use super::unmatched::MatchSide;
+use super::unmatched::IndexEntryOrPairSide;
 
 /// Maximum number of dependencies listed by one side only that are collected by dependent. One call verifies all
 /// dependencies of a dependent; further ones are verified without this grouping.
@@ -31,13 +31,13 @@ const MAX_WITHOUT_DEPENDENCIES: usize = 1 << 20;
 /// The failed jobs, by `day:queue`.
 #[derive(Debug, Default)]
 pub(super) struct FailedTally {
-    counts: HashMap<Vec<u8>, FailedCountWithExample>,
+    counts: HashMap<Vec<u8>, FailedJobCountWithExample>,
     /// Whether there were more counters.
     pub overflowed: bool,
 }
 
 #[derive(Debug, Default)]
-struct FailedCountWithExample {
+struct FailedJobCountWithExample {
     jobs: u64,
     /// One of the jobs.
     example: Option<Name>,
@@ -48,7 +48,7 @@ impl FailedTally {
     fn count_of_day_unless_full(
         &mut self,
         day_and_queue: Vec<u8>,
-    ) -> Option<&mut FailedCountWithExample> {
+    ) -> Option<&mut FailedJobCountWithExample> {
         if self.counts.len() >= MAX_COUNTERS && !self.counts.contains_key(&day_and_queue) {
             self.overflowed = true;
             return None;
@@ -72,15 +72,16 @@ impl FailedTally {
 }
 
 impl Scanner<'_> {
-    pub(super) fn rescan_for_unmatched_names(&mut self) -> Result<(), Error> {
+    pub(super) fn rescan_to_name_unmatched_hashes(&mut self) -> Result<(), Error> {
         self.rescanning = true;
         self.known.clear();
-        if self.unmatched.count_unmatched(MatchSide::Entry) > 0 {
+        if self.unmatched.count_unmatched(IndexEntryOrPairSide::Entry) > 0 {
             self.scan_listed_indexes()?;
         }
-        let unlisted = self.has_unlisted && self.unmatched.count_unmatched(MatchSide::Entry) > 0;
-        let pairs = self.unmatched.count_unmatched(MatchSide::Upper)
-            + self.unmatched.count_unmatched(MatchSide::Lower)
+        let unlisted =
+            self.has_unlisted && self.unmatched.count_unmatched(IndexEntryOrPairSide::Entry) > 0;
+        let pairs = self.unmatched.count_unmatched(IndexEntryOrPairSide::Upper)
+            + self.unmatched.count_unmatched(IndexEntryOrPairSide::Lower)
             > 0;
         if unlisted || pairs {
             self.scan_keys_of_unmatched()?;
@@ -98,7 +99,10 @@ impl Scanner<'_> {
         self.for_each_key_page(pattern.as_bytes(), |scanner, keys| {
             let (mut with_dependencies, mut with_dependents) = (Vec::new(), Vec::new());
             let mut sets = Vec::new();
-            let entries = scanner.unmatched.count_unmatched(MatchSide::Entry) > 0;
+            let entries = scanner
+                .unmatched
+                .count_unmatched(IndexEntryOrPairSide::Entry)
+                > 0;
             for key in &keys {
                 match scanner.keys.family_of_key(key) {
                     KeyFamily::Companion(
@@ -106,7 +110,10 @@ impl Scanner<'_> {
                         jid,
                     ) => {
                         let hash = scanner.hash_of_companion_key(which, jid);
-                        if scanner.unmatched.contains_entry(hash, MatchSide::Upper) {
+                        if scanner
+                            .unmatched
+                            .contains_entry(hash, IndexEntryOrPairSide::Upper)
+                        {
                             scanner.add_key_and_its_job(key)?;
                         }
                     }
@@ -139,7 +146,7 @@ impl Scanner<'_> {
                     let is_unmatched = |dependency: &Vec<u8>| {
                         scanner.unmatched.contains_entry(
                             scanner.hash_edge(&dependent, dependency),
-                            MatchSide::Upper,
+                            IndexEntryOrPairSide::Upper,
                         )
                     };
                     if members.iter().any(is_unmatched) {
@@ -160,7 +167,7 @@ impl Scanner<'_> {
                     members.retain(|dependent| {
                         scanner.unmatched.contains_entry(
                             scanner.hash_edge(dependent, &dependency),
-                            MatchSide::Lower,
+                            IndexEntryOrPairSide::Lower,
                         )
                     });
                     in_scope = in_scope
@@ -189,7 +196,7 @@ impl Scanner<'_> {
         for (dependent, jids) in one_sided {
             if self.covers_all_queues() {
                 let there = self.existing_jobs(&jids)?;
-                self.sink.note_lost_dependencies(&dependent, &there);
+                self.sink.note_dependencies_to_restore(&dependent, &there);
             }
             self.add_candidate_group_if_in_scope(&location, &dependent, jids)?;
         }
@@ -202,8 +209,7 @@ impl Scanner<'_> {
             ReadCommand::hash_field(&key, "jid")
         });
         let replies = self.run_reads(reads.collect())?;
-        self.sink
-            .note_and_pace_members_read(self.core, jids.len())?;
+        self.sink.pace_members_read(self.core, jids.len())?;
         let there = jids.iter().zip(replies);
         let there = there.filter(|(_, reply)| matches!(reply, ReadReply::Text(Some(_))));
         Ok(there.map(|(jid, _)| jid.clone()).collect())
@@ -230,7 +236,7 @@ impl Scanner<'_> {
 
     /// Keeps a candidate until the end of the scan, because only a complete scan allows to verify it. Drops it if too
     /// many are kept.
-    pub(super) fn defer_candidate(&mut self, kind: ItemKind, name: &[u8], item: &[u8]) {
+    pub(super) fn defer_candidate_to_scan_end(&mut self, kind: ItemKind, name: &[u8], item: &[u8]) {
         let size = name.len() + item.len() + 100;
         self.deferred_bytes += size;
         if self.deferred_bytes <= MAX_DEFERRED_BYTES {
@@ -244,7 +250,7 @@ impl Scanner<'_> {
         if self.without_dependencies.len() < MAX_WITHOUT_DEPENDENCIES {
             let hash = self.hash_entry(ItemKind::Job, b"", jid, 0);
             self.without_dependencies.insert(hash);
-            self.defer_candidate(ItemKind::Job, b"", jid);
+            self.defer_candidate_to_scan_end(ItemKind::Job, b"", jid);
         }
     }
 
@@ -254,8 +260,8 @@ impl Scanner<'_> {
         self.without_dependencies.contains(&hash)
     }
 
-    pub(super) fn add_deferred_candidates(&mut self) -> Result<(), Error> {
-        self.report_one_sided_dependencies()?;
+    pub(super) fn run_checks_deferred_to_end(&mut self) -> Result<(), Error> {
+        self.note_dependents_without_dependencies()?;
         for (location, item) in std::mem::take(&mut self.deferred) {
             self.add_candidate_if_in_scope(
                 location.kind,
@@ -282,9 +288,7 @@ impl Scanner<'_> {
             });
             let reads = reads.collect();
             let replies = scanner.run_reads(reads)?;
-            scanner
-                .sink
-                .note_and_pace_members_read(scanner.core, tags.len())?;
+            scanner.sink.pace_members_read(scanner.core, tags.len())?;
             for ((tag, score), reply) in tags.iter().zip(replies) {
                 let right = match reply {
                     ReadReply::Number(count) => count > 0 && *score == Some(count as f64),
@@ -349,7 +353,7 @@ impl Scanner<'_> {
     /// Adds as candidates the counters that differ from the number of failed jobs that the scan found.
     fn check_failed_counters(&mut self) -> Result<(), Error> {
         let counts = std::mem::take(&mut self.tally.counts);
-        let counts: Vec<(Vec<u8>, FailedCountWithExample)> = counts.into_iter().collect();
+        let counts: Vec<(Vec<u8>, FailedJobCountWithExample)> = counts.into_iter().collect();
         for counts in counts.chunks(500) {
             let keys = counts.iter().map(|(of, _)| self.keys.day_counters_key(of));
             let keys: Vec<Vec<u8>> = keys.collect();
@@ -357,8 +361,7 @@ impl Scanner<'_> {
                 .iter()
                 .map(|key| ReadCommand::hash_field(key, "failed"));
             let replies = self.run_reads(reads.collect())?;
-            self.sink
-                .note_and_pace_members_read(self.core, counts.len())?;
+            self.sink.pace_members_read(self.core, counts.len())?;
             for (((_, counted), key), reply) in counts.iter().zip(keys).zip(replies) {
                 let stored = match reply {
                     ReadReply::Text(stored) => stored,

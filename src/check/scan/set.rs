@@ -43,9 +43,9 @@ pub(super) struct ScannedSet {
 /// The next read of a set.
 #[derive(Clone, Debug)]
 enum SetCursor {
-    Ranks(RankPage),
+    Ranks(RankPageToRead),
     /// A search for the rank of the witness. The number counts the searches for it so far.
-    Find(WitnessMember, u8),
+    Find(LastReadMember, u8),
     /// A page by ZSCAN, which misses no member while other clients add and remove members, but costs ten times more.
     Scan(Vec<u8>),
     /// A page of a list. The number is the distance of its first entry from the end of the list. `None` until the
@@ -56,10 +56,10 @@ enum SetCursor {
 
 /// The next page of a sorted set that the scan reads by rank, from the last rank to the first.
 #[derive(Clone, Debug, Default)]
-struct RankPage {
+struct RankPageToRead {
     /// The last rank of this page, and the witness: the first member of the page read before, which this page must
     /// contain. `None` for the page at the end of the set, which is read first.
-    from: Option<(i64, WitnessMember)>,
+    from: Option<(i64, LastReadMember)>,
     /// Whether this page is read with scores.
     scores: bool,
     tries: u8,
@@ -68,7 +68,7 @@ struct RankPage {
 /// A member that the scan has read, with its score. As long as the member has this score, all unread members are
 /// still before it in the order of ranks.
 #[derive(Clone, Debug, PartialEq)]
-struct WitnessMember {
+struct LastReadMember {
     member: Vec<u8>,
     score: f64,
 }
@@ -131,7 +131,7 @@ impl Scanner<'_> {
             ),
             cursor: match kind {
                 ItemKind::Group => SetCursor::List(None),
-                _ => SetCursor::Ranks(RankPage::default()),
+                _ => SetCursor::Ranks(RankPageToRead::default()),
             },
             behind: None,
             count: 0,
@@ -158,14 +158,14 @@ impl Scanner<'_> {
                 };
                 let replies = self.core.receive_reads(self.now, reads)?;
                 let set = &mut sets[at];
-                let read = set.member_count(&replies);
+                let read = set.count_members_in_replies(&replies);
                 let entries = set.take_page(replies, self.members_per_page(1) as i64);
                 let more = !matches!(set.cursor, SetCursor::Done);
                 if more && self.max_ahead > 0 {
                     sent.push_back((at, self.send_next_page_read(set)));
                 }
                 self.add_page_entries(set, entries)?;
-                self.sink.note_and_pace_members_read(self.core, read)?;
+                self.sink.pace_members_read(self.core, read)?;
                 if more && self.max_ahead == 0 {
                     open.push_front(at);
                 }
@@ -189,11 +189,11 @@ impl Scanner<'_> {
         let mut read = 0;
         for (set, count) in sets.iter_mut().zip(counts) {
             let replies: Vec<ReadReply> = replies.by_ref().take(count).collect();
-            read += set.member_count(&replies);
+            read += set.count_members_in_replies(&replies);
             let entries = set.take_page(replies, page);
             self.add_page_entries(set, entries)?;
         }
-        self.sink.note_and_pace_members_read(self.core, read)
+        self.sink.pace_members_read(self.core, read)
     }
 
     /// Adds the entries of a page. Without entries, the key is of another type.
@@ -222,7 +222,7 @@ impl ScannedSet {
     }
 
     /// The number of members in the replies, at least 1.
-    fn member_count(&self, replies: &[ReadReply]) -> usize {
+    fn count_members_in_replies(&self, replies: &[ReadReply]) -> usize {
         let pairs = match &self.cursor {
             SetCursor::Ranks(page) => self.scored || page.scores,
             SetCursor::Scan(_) => true,
@@ -310,13 +310,13 @@ impl ScannedSet {
             replies.next()?,
         ) {
             (SetCursor::Ranks(page), ReadReply::Texts(items)) => {
-                Some(self.take_rank_page(page, items, replies.collect(), page_size))
+                Some(self.take_rank_page_if_witnessed(page, items, replies.collect(), page_size))
             }
             (SetCursor::Find(witness, tries), ReadReply::Number(higher)) => {
                 let stays = replies.next().as_ref().and_then(score_in_reply) == Some(witness.score);
                 self.cursor = if stays {
                     // Read the page with the witness in its middle, since other members may have the same score.
-                    SetCursor::Ranks(RankPage {
+                    SetCursor::Ranks(RankPageToRead {
                         from: Some((higher + page_size / 2, witness)),
                         scores: false,
                         tries,
@@ -354,9 +354,9 @@ impl ScannedSet {
     }
 
     /// Takes the entries of a page of ranks. If the page lacks its witness, takes none and starts a search for it.
-    fn take_rank_page(
+    fn take_rank_page_if_witnessed(
         &mut self,
-        page: RankPage,
+        page: RankPageToRead,
         items: Vec<Option<Vec<u8>>>,
         replies: Vec<ReadReply>,
         page_size: i64,
@@ -410,14 +410,14 @@ impl ScannedSet {
         let unsure = work && !alike || more && first.is_none();
         if unsure && !with_scores && !entries.is_empty() {
             let scores = true;
-            self.cursor = SetCursor::Ranks(RankPage { scores, ..page });
+            self.cursor = SetCursor::Ranks(RankPageToRead { scores, ..page });
             return Vec::new();
         }
         if let (true, Some((member, _)), Some(score)) = (more, entries.first(), first) {
             let member = member.clone();
-            self.cursor = SetCursor::Ranks(RankPage {
-                from: Some((rank, WitnessMember { member, score })),
-                ..RankPage::default()
+            self.cursor = SetCursor::Ranks(RankPageToRead {
+                from: Some((rank, LastReadMember { member, score })),
+                ..RankPageToRead::default()
             });
         }
         entries.truncate(seen.unwrap_or(entries.len()));
@@ -428,7 +428,7 @@ impl ScannedSet {
     }
 }
 
-impl RankPage {
+impl RankPageToRead {
     /// The page's first and its last rank.
     fn rank_range(&self, page_size: i64) -> (i64, i64) {
         match self.from {

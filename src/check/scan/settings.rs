@@ -5,7 +5,7 @@ use crate::core::script::keys;
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
-use super::unmatched::RememberedAs;
+use super::unmatched::HashedNameKind;
 use super::{Scanner, validate};
 
 /// Options whose value must be a number. Options of single queues are not listed here.
@@ -74,7 +74,7 @@ impl Scanner<'_> {
         if queue.is_none() && !NUMERIC.contains(&option) && !option.ends_with(b"-heartbeat") {
             return Ok(());
         }
-        let number = validate::parse_number(value);
+        let number = validate::parse_finite_decimal(value);
         if let (Some(queue), true) = (queue, self.limits.len() < 50_000) {
             // A limit that is not a number counts as 1, so that a second lock makes the queue a candidate.
             let limit = number.unwrap_or(1.0);
@@ -104,9 +104,9 @@ impl Scanner<'_> {
     /// Adds as a candidate each paused queue that is not in the list of queues.
     pub(super) fn check_paused_queues_are_listed(&mut self) -> Result<(), Error> {
         let key = self.keys.with_prefix(keys::PAUSED).into_bytes();
-        self.for_each_member_page(&key, |scanner, queues| {
+        self.for_each_set_page(&key, |scanner, queues| {
             for queue in queues {
-                let listed = scanner.is_remembered(RememberedAs::Queue, &queue);
+                let listed = scanner.is_remembered(HashedNameKind::Queue, &queue);
                 if !listed {
                     scanner.add_candidate_if_in_scope(ItemKind::Names, b"paused_queues", &queue)?;
                 }
@@ -167,25 +167,26 @@ impl Scanner<'_> {
         let ReadReply::Texts(fields) = reply else {
             let key = self.keys.recurring_key(id);
             self.add_key_and_its_job_in_first_pass(&key)?;
-            return self.add_candidate_in_first_pass(ItemKind::Recurring, id);
+            return self.add_candidate_if_first_pass(ItemKind::Recurring, id);
         };
         let text = |at: usize| fields.get(at).and_then(|field| field.as_deref());
-        let number = |at: usize| text(at).and_then(validate::parse_number);
+        let number = |at: usize| text(at).and_then(validate::parse_finite_decimal);
         let Some(queue) = text(0) else {
             // Without a queue, the scan does not know which set should hold the recurring job: the core verifies
             // whether the job still exists.
-            return self.add_candidate_in_first_pass(ItemKind::Recurring, id);
+            return self.add_candidate_if_first_pass(ItemKind::Recurring, id);
         };
         let count = text(2).filter(|count| validate::is_integer(count));
         let valid = number(1).is_some_and(|interval| interval > 0.0)
             && count.is_some_and(|count| count[0] != b'-')
             && (3..=5).all(|at| number(at).is_some())
-            && text(6).is_some_and(|tags| validate::parse_distinct_utf8_tags(tags).is_some())
+            && text(6)
+                .is_some_and(|tags| validate::parse_and_deduplicate_utf8_texts(tags).is_some())
             && text(7).is_some_and(validate::is_portable_json)
             && text(8).is_some()
             && text(9).is_none_or(validate::is_portable_json);
-        let matched = self.match_expected_entry(ItemKind::Recur, queue, id, 0)?;
-        let listed = self.is_remembered(RememberedAs::Queue, queue);
+        let matched = self.match_entry_expected_in_index(ItemKind::Recur, queue, id, 0)?;
+        let listed = self.is_remembered(HashedNameKind::Queue, queue);
         if !matched || self.first_pass && !(valid && listed) {
             self.add_candidate_if_in_scope(ItemKind::Recurring, b"", id)
         } else {

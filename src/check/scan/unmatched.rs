@@ -21,13 +21,13 @@ pub(super) const MAX_KNOWN: usize = 400_000;
 /// The number of slots at first.
 const INITIAL_SLOTS: usize = 1 << 14;
 
-/// The lowest bits of a slot. They hold the [`MatchSide`] of its entry instead of bits of the hash.
+/// The lowest bits of a slot. They hold the [`IndexEntryOrPairSide`] of its entry instead of bits of the hash.
 const SIDE_BITS: u64 = 3;
 
 /// What a hash of a name stands for. The numbers are above the numbers of [`ItemKind`], so that the hashes differ.
 #[derive(Clone, Copy)]
 #[repr(u8)]
-pub(super) enum RememberedAs {
+pub(super) enum HashedNameKind {
     /// The queue is in the list of queues.
     Queue = 100,
     Worker,
@@ -42,7 +42,7 @@ pub(super) enum RememberedAs {
 
 /// Which side of a match a stored entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MatchSide {
+pub(super) enum IndexEntryOrPairSide {
     /// An entry of an index matches its job.
     Entry = 1,
     /// The first side of a pair that must match its other side, such as a dependency that both of its jobs list.
@@ -112,25 +112,25 @@ impl UnmatchedTable {
     }
 
     /// The number of unmatched entries of a side.
-    pub(super) fn count_unmatched(&self, side: MatchSide) -> usize {
+    pub(super) fn count_unmatched(&self, side: IndexEntryOrPairSide) -> usize {
         self.counts[side as usize]
     }
 
     /// Adds an entry of an index, if this pass covers it. Returns whether the table had it already.
-    pub(super) fn add_entry(&mut self, hash: u64) -> bool {
+    pub(super) fn check_duplicate_and_add_entry(&mut self, hash: u64) -> bool {
         if !self.covers_hash(hash) {
             return false;
         }
-        let slot = self.find_slot(hash, MatchSide::Entry);
+        let slot = self.find_slot(hash, IndexEntryOrPairSide::Entry);
         if let Err(free) = slot {
-            self.fill_slot_and_make_room(free, hash, MatchSide::Entry);
+            self.fill_slot_and_make_room(free, hash, IndexEntryOrPairSide::Entry);
         }
         slot.is_ok()
     }
 
     /// Removes an entry that a job should have. Returns whether the table had it.
     pub(super) fn remove_matching_entry(&mut self, hash: u64) -> bool {
-        let slot = self.find_slot(hash, MatchSide::Entry);
+        let slot = self.find_slot(hash, IndexEntryOrPairSide::Entry);
         if let Ok(at) = slot {
             self.empty_slot(at);
         }
@@ -138,13 +138,13 @@ impl UnmatchedTable {
     }
 
     /// Removes the other side of a pair, or adds this side if the table lacks the other one and this pass covers it.
-    pub(super) fn match_other_side_or_add(&mut self, hash: u64, side: MatchSide) {
+    pub(super) fn match_other_side_or_add(&mut self, hash: u64, side: IndexEntryOrPairSide) {
         if !self.covers_hash(hash) {
             return;
         }
         let other = match side {
-            MatchSide::Lower => MatchSide::Upper,
-            _ => MatchSide::Lower,
+            IndexEntryOrPairSide::Lower => IndexEntryOrPairSide::Upper,
+            _ => IndexEntryOrPairSide::Lower,
         };
         if let Ok(at) = self.find_slot(hash, other) {
             self.empty_slot(at);
@@ -154,7 +154,7 @@ impl UnmatchedTable {
     }
 
     /// Whether the table has an entry.
-    pub(super) fn contains_entry(&self, hash: u64, side: MatchSide) -> bool {
+    pub(super) fn contains_entry(&self, hash: u64, side: IndexEntryOrPairSide) -> bool {
         self.covers_hash(hash) && self.find_slot(hash, side).is_ok()
     }
 
@@ -168,7 +168,7 @@ impl UnmatchedTable {
     }
 
     /// `Ok` with the slot of an entry, or `Err` with the free slot that the entry would take.
-    fn find_slot(&self, hash: u64, side: MatchSide) -> Result<usize, usize> {
+    fn find_slot(&self, hash: u64, side: IndexEntryOrPairSide) -> Result<usize, usize> {
         let slot_of_hash = hash & !SIDE_BITS | side as u64;
         let mut at = self.first_slot_of_hash(slot_of_hash);
         loop {
@@ -180,7 +180,7 @@ impl UnmatchedTable {
         }
     }
 
-    fn fill_slot_and_make_room(&mut self, at: usize, hash: u64, side: MatchSide) {
+    fn fill_slot_and_make_room(&mut self, at: usize, hash: u64, side: IndexEntryOrPairSide) {
         self.slots[at] = hash & !SIDE_BITS | side as u64;
         self.counts[side as usize] += 1;
         if self.counts.iter().sum::<usize>() * 4 > self.slots.len() * 3 {
@@ -245,7 +245,7 @@ impl UnmatchedTable {
 
 impl Scanner<'_> {
     /// Remembers a name, unless there are too many. Returns whether the name is not remembered yet.
-    pub(super) fn remember_name(&mut self, what: RememberedAs, name: &[u8]) -> bool {
+    pub(super) fn remember_name(&mut self, what: HashedNameKind, name: &[u8]) -> bool {
         let hash = self.salt.hash_location(what as u8, name);
         if self.known.len() < MAX_KNOWN {
             self.known.insert(hash)
@@ -254,7 +254,7 @@ impl Scanner<'_> {
         }
     }
 
-    pub(super) fn is_remembered(&self, what: RememberedAs, name: &[u8]) -> bool {
+    pub(super) fn is_remembered(&self, what: HashedNameKind, name: &[u8]) -> bool {
         self.known
             .contains(&self.salt.hash_location(what as u8, name))
     }
@@ -264,35 +264,35 @@ impl Scanner<'_> {
         kind: ItemKind,
         name: &[u8],
         member: &[u8],
-        bucket: u64,
+        score_bucket: u64,
     ) -> u64 {
         let location = self.salt.hash_location(kind as u8, name);
-        self.salt.hash_entry(location, member, bucket)
+        self.salt.hash_entry(location, member, score_bucket)
     }
 
     /// Whether an index has the entry that a job should have. Such an entry leaves the table of unmatched entries. An
     /// entry that another pass covers counts as present.
-    pub(super) fn match_expected_entry(
+    pub(super) fn match_entry_expected_in_index(
         &mut self,
         kind: ItemKind,
         name: &[u8],
         member: &[u8],
-        bucket: u64,
+        score_bucket: u64,
     ) -> Result<bool, Error> {
-        let hash = self.hash_entry(kind, name, member, bucket);
+        let hash = self.hash_entry(kind, name, member, score_bucket);
         Ok(self.match_hash_or_scan_its_unlisted_set(hash, kind, name)?
             || !self.unmatched.covers_hash(hash))
     }
 
-    /// As [`Scanner::match_expected_entry`], but an entry that another pass covers counts as missing.
+    /// As [`Scanner::match_entry_expected_in_index`], but an entry that another pass covers counts as missing.
     pub(super) fn match_entry_of_this_pass(
         &mut self,
         kind: ItemKind,
         name: &[u8],
         member: &[u8],
-        bucket: u64,
+        score_bucket: u64,
     ) -> Result<bool, Error> {
-        let hash = self.hash_entry(kind, name, member, bucket);
+        let hash = self.hash_entry(kind, name, member, score_bucket);
         self.match_hash_or_scan_its_unlisted_set(hash, kind, name)
     }
 
@@ -314,13 +314,13 @@ impl Scanner<'_> {
     pub(super) fn hash_edge(&self, dependent: &[u8], dependency: &[u8]) -> u64 {
         let place = self
             .salt
-            .hash_location(RememberedAs::Edge as u8, dependency);
+            .hash_location(HashedNameKind::Edge as u8, dependency);
         self.salt.hash_entry(place, dependent, 0)
     }
 
     /// The hash of the history or of the payloads of a job.
     pub(super) fn hash_of_companion_key(&self, which: JobCompanionKey, jid: &[u8]) -> u64 {
-        let what = RememberedAs::CompanionKey as u8;
+        let what = HashedNameKind::CompanionKey as u8;
         let location = self.salt.hash_location(what, &[which as u8]);
         self.salt.hash_entry(location, jid, 0)
     }
@@ -330,7 +330,7 @@ impl Scanner<'_> {
         &mut self,
         which: JobCompanionKey,
         jid: &[u8],
-        side: MatchSide,
+        side: IndexEntryOrPairSide,
     ) {
         let hash = self.hash_of_companion_key(which, jid);
         self.unmatched.match_other_side_or_add(hash, side);
@@ -349,17 +349,17 @@ mod tests {
     fn matched_entries_are_removed_and_others_remain() {
         let mut table = UnmatchedTable::new(MAX_TABLE_SLOTS);
         for n in 1..100_000 {
-            assert!(!table.add_entry(hash(n)));
+            assert!(!table.check_duplicate_and_add_entry(hash(n)));
         }
-        assert!(table.add_entry(hash(7)));
+        assert!(table.check_duplicate_and_add_entry(hash(7)));
         for n in (1..100_000).filter(|n| n % 1000 != 0) {
             assert!(table.remove_matching_entry(hash(n)), "{n}");
         }
         assert!(!table.remove_matching_entry(hash(1)));
-        assert_eq!(table.count_unmatched(MatchSide::Entry), 99);
+        assert_eq!(table.count_unmatched(IndexEntryOrPairSide::Entry), 99);
         for n in 1..100_000 {
             assert_eq!(
-                table.contains_entry(hash(n), MatchSide::Entry),
+                table.contains_entry(hash(n), IndexEntryOrPairSide::Entry),
                 n % 1000 == 0,
                 "{n}"
             );
@@ -372,8 +372,8 @@ mod tests {
         let mut table = UnmatchedTable::new(MAX_TABLE_SLOTS);
         for n in 1..1000 {
             let (one, other) = match n % 2 {
-                0 => (MatchSide::Upper, MatchSide::Lower),
-                _ => (MatchSide::Lower, MatchSide::Upper),
+                0 => (IndexEntryOrPairSide::Upper, IndexEntryOrPairSide::Lower),
+                _ => (IndexEntryOrPairSide::Lower, IndexEntryOrPairSide::Upper),
             };
             table.match_other_side_or_add(hash(n), one);
             // The scan may read one side twice.
@@ -384,10 +384,10 @@ mod tests {
                 assert!(!table.contains_entry(hash(n), one), "{n}");
             }
         }
-        assert_eq!(table.count_unmatched(MatchSide::Upper), 99);
-        assert_eq!(table.count_unmatched(MatchSide::Lower), 0);
-        assert!(table.contains_entry(hash(10), MatchSide::Upper));
-        assert!(!table.contains_entry(hash(10), MatchSide::Entry));
+        assert_eq!(table.count_unmatched(IndexEntryOrPairSide::Upper), 99);
+        assert_eq!(table.count_unmatched(IndexEntryOrPairSide::Lower), 0);
+        assert!(table.contains_entry(hash(10), IndexEntryOrPairSide::Upper));
+        assert!(!table.contains_entry(hash(10), IndexEntryOrPairSide::Entry));
     }
 
     #[test]
@@ -398,13 +398,13 @@ mod tests {
             parts += 1;
             // Some entries match before the table is full, some after.
             for n in 1..10_000u64 {
-                table.add_entry(hash(n));
+                table.check_duplicate_and_add_entry(hash(n));
                 if n % 3 == 0 {
                     matched += usize::from(table.remove_matching_entry(hash(n - 1)));
                 }
             }
             // Dropped entries are not in this part.
-            let remains = |n: &u64| table.contains_entry(hash(*n), MatchSide::Entry);
+            let remains = |n: &u64| table.contains_entry(hash(*n), IndexEntryOrPairSide::Entry);
             unmatched += (1..10_000).filter(remains).count();
             assert!(table.slots.len() <= 1 << 10);
             if !table.begin_next_hash_range_if_any() {

@@ -15,7 +15,7 @@ const MAX_BYTES: usize = 1_000_000;
 const MAX_DEPTH: usize = 500;
 
 /// A finite number in decimal digits.
-pub fn parse_number(text: &[u8]) -> Option<f64> {
+pub fn parse_finite_decimal(text: &[u8]) -> Option<f64> {
     let plain = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e');
     if !text.last()?.is_ascii_digit() || !text.iter().all(plain) || text[0] == b'+' {
         return None;
@@ -48,7 +48,7 @@ pub fn is_portable_json(text: &[u8]) -> bool {
 
 /// The distinct tags of a JSON list of up to 1,000 strings in UTF-8. `None` for any other value, which only the core
 /// can verify.
-pub fn parse_distinct_utf8_tags(text: &[u8]) -> Option<Vec<Vec<u8>>> {
+pub fn parse_and_deduplicate_utf8_texts(text: &[u8]) -> Option<Vec<Vec<u8>>> {
     if text == b"{}" || text == b"[]" {
         return Some(Vec::new());
     }
@@ -89,11 +89,11 @@ pub fn parse_failure(text: &[u8]) -> Option<StoredFailure> {
 
 /// Whether every client can read a history entry.
 pub fn is_history_entry(text: &[u8]) -> bool {
-    has_entry_form_of_core(text) || parses_as_history_entry(text)
+    is_core_written_history_entry(text) || parses_as_history_entry(text)
 }
 
 /// Whether an entry has the form that the core writes: `[1,"put",{"q":"mail"}]`.
-fn has_entry_form_of_core(text: &[u8]) -> bool {
+fn is_core_written_history_entry(text: &[u8]) -> bool {
     let Some(rest) = text.strip_prefix(b"[") else {
         return false;
     };
@@ -147,12 +147,12 @@ mod tests {
     #[test]
     fn numbers_are_decimal_and_finite() {
         for text in ["0", "-1", "1.5", "1000.50000000000000000000", "1e5", "-0"] {
-            assert!(parse_number(text.as_bytes()).is_some(), "{text}");
+            assert!(parse_finite_decimal(text.as_bytes()).is_some(), "{text}");
         }
         for text in [
             "", " 1", "1 ", "0x10", "nan", "inf", "-inf", "1e999", "1.", "abc", "1,5", "+1",
         ] {
-            assert_eq!(parse_number(text.as_bytes()), None, "{text}");
+            assert_eq!(parse_finite_decimal(text.as_bytes()), None, "{text}");
         }
         assert!(is_integer(b"-1") && is_integer(b"0") && is_integer(b"12"));
         assert!(
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn tags_are_texts_without_duplicates() {
         let texts = |text: &str| {
-            let tags = parse_distinct_utf8_tags(text.as_bytes())?.into_iter();
+            let tags = parse_and_deduplicate_utf8_texts(text.as_bytes())?.into_iter();
             Some(tags.map(|tag| String::from_utf8(tag).unwrap()).collect())
         };
         assert_eq!(texts("{}"), Some(Vec::<String>::new()));

@@ -37,13 +37,13 @@ const MAX_SECONDS: f64 = 1e11;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct CheckOptions {
     /// Only data of this queue (name or glob)
-    #[arg(long = "queue", value_name = "Q", value_parser = value::pattern(),
+    #[arg(long = "queue", value_name = "Q", value_parser = value::name_or_glob(),
           add = value::CompletionKind::Queues)]
     pub queues: Vec<NamePattern>,
     #[command(flatten)]
     pub filter: FindingFilter,
     /// Maximum number of examples per finding
-    #[arg(long, value_name = "N", default_value = "3", value_parser = value::count)]
+    #[arg(long, value_name = "N", default_value = "3", value_parser = value::at_least_zero)]
     pub max_examples: u64,
     /// Maximum number of keys and index members per second to read, verify or repair, such as
     /// `5000/s`
@@ -62,7 +62,7 @@ impl CheckOptions {
             command.with_flag("--queue", queue.as_typed())
         });
         let command = self.filter.add_flags_to(command);
-        command.shell_line_without_program()
+        command.subcommand_line_without_destination()
     }
 }
 
@@ -124,7 +124,9 @@ pub(crate) fn run_check(
     if queues.is_empty()
         && let Some(verdict) = eviction_finding(&server)
     {
-        verifier.verdicts.collect_finding_if_selected(verdict);
+        verifier
+            .verdicts
+            .report_unverified_finding_if_selected(verdict);
     }
     let elapsed = stopwatch.elapsed_seconds();
     let unverified = std::mem::take(&mut verifier.verdicts.blocking.with_hidden_requirements);

@@ -51,14 +51,14 @@ impl CallPace {
     }
 
     /// The number of keys or items of a call if only `--rate` limits it.
-    pub(crate) fn max_slice_size(&self) -> usize {
+    pub(crate) fn max_slice_size_by_rate(&self) -> usize {
         self.rate.slice_size(usize::MAX)
     }
 
     /// The number of items of a kind that the next call takes.
     pub(crate) fn batch_size(&self, kind: ItemKind) -> usize {
         let size = *self.batch_sizes.get(&kind).unwrap_or(&1);
-        size.min(self.max_slice_size())
+        size.min(self.max_slice_size_by_rate())
     }
 
     pub(crate) fn adjust_batch_size(&mut self, kind: ItemKind, items: usize, elapsed: Duration) {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::pace::CallPace;
-use crate::check::repair_queue::RepairBatch;
+use crate::check::repair_queue::StageRepairsAtLocation;
 use crate::core::api::read::{PAGE, ReadCommand, ReadReply, START};
 use crate::core::call::Core;
 use crate::core::script::keys::{self, Keys};
@@ -29,14 +29,14 @@ const JOBS_PER_READ: usize = 2000;
 /// Splits the failed jobs of a group in two. For the jobs at the location [`ItemKind::Failed`], the core has to search
 /// the failure lists. The jobs at [`ItemKind::Unlisted`] are in no list, and each comes with its mark. Reads the marks,
 /// then all failure lists. If the lists are short, leaves all jobs to the core instead.
-pub(crate) fn split_failed_jobs(
+pub(crate) fn split_unlisted_from_failed_jobs(
     core: &mut Core,
     group: &Name,
     jids: Vec<Name>,
     pace: &mut CallPace,
 ) -> Result<[(ItemLocation, Vec<Name>); 2], Error> {
     let (mut to_search, mut unlisted) = (Vec::new(), Vec::new());
-    let lists = read_list_lengths(core, group)?;
+    let lists = read_all_failure_list_lengths(core, group)?;
     let total: u64 = lists.iter().map(|(_, length)| length).sum();
     if group.as_bytes().is_empty() || total + jids.len() as u64 <= MAX_SEARCHED {
         to_search = jids;
@@ -63,27 +63,29 @@ pub(crate) fn split_failed_jobs(
     ])
 }
 
-/// Splits a batch of failed jobs by [`split_failed_jobs`]. Returns a batch of other items as it is.
-pub(crate) fn split_batch_of_failed_jobs(
+/// Splits a batch of failed jobs by [`split_unlisted_from_failed_jobs`]. Returns a batch of other items as it is.
+pub(crate) fn split_unlisted_from_failed_batch(
     core: &mut Core,
-    batch: RepairBatch,
+    batch: StageRepairsAtLocation,
     pace: &mut CallPace,
-) -> Result<Vec<RepairBatch>, Error> {
+) -> Result<Vec<StageRepairsAtLocation>, Error> {
     if batch.location.kind != ItemKind::Failed {
         return Ok(vec![batch]);
     }
     let jids: Vec<Name> = batch.groups.iter().flatten().cloned().collect();
-    let parts = split_failed_jobs(core, &batch.location.name, jids, pace)?;
-    let parts = parts.into_iter().map(|(location, items)| RepairBatch {
-        groups: items
-            .chunks(location.kind.call_args_per_item())
-            .map(<[Name]>::to_vec)
-            .collect(),
-        location,
-        stage: batch.stage,
-        excluded: batch.excluded.clone(),
-        large: batch.large.clone(),
-    });
+    let parts = split_unlisted_from_failed_jobs(core, &batch.location.name, jids, pace)?;
+    let parts = parts
+        .into_iter()
+        .map(|(location, items)| StageRepairsAtLocation {
+            groups: items
+                .chunks(location.kind.call_args_per_item())
+                .map(<[Name]>::to_vec)
+                .collect(),
+            location,
+            stage: batch.stage,
+            excluded: batch.excluded.clone(),
+            large: batch.large.clone(),
+        });
     Ok(parts.collect())
 }
 
@@ -96,7 +98,10 @@ enum FailureListOfJob {
 }
 
 /// The keys and the lengths of the failure lists of all groups, and of `group` even if the core does not list it.
-fn read_list_lengths(core: &mut Core, group: &Name) -> Result<Vec<(Vec<u8>, u64)>, Error> {
+fn read_all_failure_list_lengths(
+    core: &mut Core,
+    group: &Name,
+) -> Result<Vec<(Vec<u8>, u64)>, Error> {
     let now = core.now();
     let names = Keys::new(core.prefix());
     let mut keys = BTreeSet::from([names.group_key(group.as_bytes())]);

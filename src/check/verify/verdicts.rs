@@ -13,7 +13,7 @@ use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::check::ReportedFinding;
 use crate::model::finding::{FindingId, Severity};
-use crate::model::verdict::{ItemKind, ItemLocation, RepairOutcome, Verdict};
+use crate::model::verdict::{FindingRepairState, ItemKind, ItemLocation, Verdict};
 use crate::name::Name;
 use crate::text::format_duration;
 
@@ -90,7 +90,7 @@ impl FindingsAndRepairQueue {
     }
 
     /// Reports a finding that is not a verdict of the core.
-    pub(super) fn collect_finding_if_selected(&mut self, verdict: Verdict) {
+    pub(super) fn report_unverified_finding_if_selected(&mut self, verdict: Verdict) {
         if self.filter.selects_finding(verdict.id) {
             let severity = verdict.severity(false, false);
             self.count_finding(severity, verdict);
@@ -98,7 +98,7 @@ impl FindingsAndRepairQueue {
     }
 
     /// Notes a job that lost its dependencies, with all jobs that still list it as a dependent.
-    pub(super) fn note_lost_dependencies(&mut self, job: Name, dependencies: Vec<Name>) {
+    pub(super) fn note_dependencies_to_restore(&mut self, job: Name, dependencies: Vec<Name>) {
         if self.repair_queue.is_some() {
             self.lost_dependencies.push((job, dependencies));
         }
@@ -114,13 +114,14 @@ impl FindingsAndRepairQueue {
         verdicts: Vec<Verdict>,
     ) -> Result<(), Error> {
         let missing = missing_jobs_affecting_severity(core, pace, &verdicts)?;
-        let (verdicts, shared_jobs) = self.verdicts_in_scope(core, pace, location, verdicts)?;
+        let (verdicts, shared_jobs) =
+            self.scoped_verdicts_and_shared_jobs(core, pace, location, verdicts)?;
         for mut verdict in verdicts {
             let finding = verdict.id.row();
             if self.blocking.cannot_be_verified_yet(&verdict, &self.filter) {
                 continue;
             }
-            self.blocking.note_if_blocking(&verdict);
+            self.blocking.note_if_blocking_other_findings(&verdict);
             let new = self.note_if_new_and_withdraw_covered(&verdict);
             let larger = self.repair_queue.as_mut().is_some_and(|queue| {
                 queue
@@ -154,7 +155,7 @@ impl FindingsAndRepairQueue {
             }
             if !shared_jobs.contains(&verdict.detail) {
                 self.queue_if_repairable(location, items, &verdict)
-            } else if verdict.outcome == RepairOutcome::Repairable
+            } else if verdict.outcome == FindingRepairState::Repairable
                 && let Some(queue) = &mut self.repair_queue
             {
                 queue.skipped_by_scope += 1
@@ -167,7 +168,7 @@ impl FindingsAndRepairQueue {
     /// Drops verdicts about keys that do not belong to the queues of `--queue`. The leftover keys of a missing job
     /// belong to the queues of its dependents. Also returns the missing jobs with a dependent in another queue: the
     /// repair skips them, because it would change that dependent.
-    fn verdicts_in_scope(
+    fn scoped_verdicts_and_shared_jobs(
         &mut self,
         core: &mut Core,
         pace: &mut CallPace,
@@ -200,7 +201,7 @@ impl FindingsAndRepairQueue {
 
     /// Queues the items of a verdict, if a repair follows and can repair the finding.
     fn queue_if_repairable(&mut self, location: &ItemLocation, items: &[Name], verdict: &Verdict) {
-        if verdict.outcome == RepairOutcome::Repairable
+        if verdict.outcome == FindingRepairState::Repairable
             && let Some(queue) = &mut self.repair_queue
         {
             queue.queue_items_of_verdict(location, items, verdict);
@@ -254,14 +255,14 @@ impl FindingsAndRepairQueue {
         };
         let found = &mut self.found[at];
         found.count += 1;
-        let number = verdict.number();
+        let number = verdict.time_or_count_in_detail();
         if found.largest < number {
             found.largest = number;
         }
         match verdict.outcome {
-            RepairOutcome::Repairable | RepairOutcome::Repaired => found.repairable += 1,
-            RepairOutcome::NeedsOnly => found.needs_only += 1,
-            RepairOutcome::Report => {}
+            FindingRepairState::Repairable | FindingRepairState::Repaired => found.repairable += 1,
+            FindingRepairState::NeedsOnly => found.needs_only += 1,
+            FindingRepairState::Report => {}
         }
         verdict.changes = Vec::new();
         found.add_sorted_example(verdict, self.max_examples);
@@ -274,7 +275,9 @@ impl FindingsAndRepairQueue {
             .findings_with_id(verdict.id)
             .flat_map(|found| &mut found.examples)
         {
-            if example.item == verdict.item && example.number() < verdict.number() {
+            if example.item == verdict.item
+                && example.time_or_count_in_detail() < verdict.time_or_count_in_detail()
+            {
                 example.detail = verdict.detail.clone();
             }
         }
@@ -386,7 +389,7 @@ impl BlockingFindings {
     }
 
     /// Notes a finding, if it blocks others.
-    pub(super) fn note_if_blocking(&mut self, verdict: &Verdict) {
+    pub(super) fn note_if_blocking_other_findings(&mut self, verdict: &Verdict) {
         match verdict.id {
             FindingId::TagIndex => self
                 .wrong_tags
@@ -405,7 +408,7 @@ impl BlockingFindings {
     }
 
     /// Notes that any job may have a dependency that only the other job lists.
-    pub(super) fn note_unreadable_dependents(&mut self) {
+    pub(super) fn assume_one_sided_dependencies_everywhere(&mut self) {
         self.one_sided.overflowed = true;
     }
 }

@@ -71,11 +71,11 @@ impl Verifier {
             counts: ScanCounts::default(),
             pass: (0, 0),
         };
-        verifier.begin_phase(VerifyPhase::DuringScan);
+        verifier.set_phase_and_finding_list(VerifyPhase::DuringScan);
         verifier
     }
 
-    fn begin_phase(&mut self, phase: VerifyPhase) {
+    fn set_phase_and_finding_list(&mut self, phase: VerifyPhase) {
         let for_repair = self.verdicts.repair_queue.is_some();
         self.phase = phase;
         self.findings = self.verdicts.filter.finding_list_to_scan(phase, for_repair);
@@ -123,7 +123,8 @@ impl Verifier {
         if location.kind != ItemKind::Failed {
             return self.verify_in_batches(core, location, &items);
         }
-        let parts = unlisted::split_failed_jobs(core, &location.name, items, &mut self.pace)?;
+        let parts =
+            unlisted::split_unlisted_from_failed_jobs(core, &location.name, items, &mut self.pace)?;
         for (location, items) in parts {
             self.verify_in_batches(core, &location, &items)?;
         }
@@ -237,7 +238,7 @@ impl CandidateSink for Verifier {
             .map(drop)
     }
 
-    fn take_candidates_for_one_call(
+    fn take_candidates_to_verify_together(
         &mut self,
         core: &mut Core,
         location: &ItemLocation,
@@ -265,24 +266,26 @@ impl CandidateSink for Verifier {
     }
 
     fn note_unreadable_dependents(&mut self) {
-        self.verdicts.blocking.note_unreadable_dependents();
+        self.verdicts
+            .blocking
+            .assume_one_sided_dependencies_everywhere();
     }
 
-    fn note_lost_dependencies(&mut self, job: &[u8], dependencies: &[Name]) {
+    fn note_dependencies_to_restore(&mut self, job: &[u8], dependencies: &[Name]) {
         self.verdicts
-            .note_lost_dependencies(Name::from(job), dependencies.to_vec());
+            .note_dependencies_to_restore(Name::from(job), dependencies.to_vec());
     }
 
     fn note_unverifiable_item(&mut self, item: Name, why: &str) {
         self.verdicts
-            .collect_finding_if_selected(Verdict::report_only(
+            .report_unverified_finding_if_selected(Verdict::report_only(
                 FindingId::NotJudged,
                 item,
                 Name::from(why),
             ));
     }
 
-    fn note_pass_start(&mut self) {
+    fn note_scan_pass_start(&mut self) {
         self.pass = (self.pass.0 + 1, 0);
     }
 
@@ -306,20 +309,20 @@ impl CandidateSink for Verifier {
         self.pace.wait_unless_interrupted(keys)
     }
 
-    fn note_and_pace_members_read(&mut self, _: &mut Core, members: usize) -> Result<(), Error> {
+    fn pace_members_read(&mut self, _: &mut Core, members: usize) -> Result<(), Error> {
         // Redraw the bar, which counts only keys.
         self.bar.add_done(0);
         self.pace.wait_unless_interrupted(members)
     }
 
     fn max_members_per_read(&self) -> usize {
-        self.pace.max_slice_size()
+        self.pace.max_slice_size_by_rate()
     }
 
     fn verify_waiting_and_end_scan_phase(&mut self, core: &mut Core) -> Result<(), Error> {
         self.verify_all_candidates(core)?;
         self.candidates.forget_verified();
-        self.begin_phase(VerifyPhase::AfterScan);
+        self.set_phase_and_finding_list(VerifyPhase::AfterScan);
         Ok(())
     }
 }

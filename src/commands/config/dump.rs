@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::args::format::Format;
-use crate::args::input_arg::FileArg;
+use crate::args::input_arg::FileOrStreamArg;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fs;
@@ -29,7 +29,7 @@ use crate::view::json;
 pub(super) struct Args {
     /// File; `-` means stdout [default: stdout]
     #[arg(value_name = "FILE")]
-    file: Option<FileArg>,
+    file: Option<FileOrStreamArg>,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
@@ -37,7 +37,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.connect()?;
     let mut items = session.core()?.config(now)?;
     items.retain(|item| item.set);
-    let Some(FileArg::Path(file)) = args.file else {
+    let Some(FileOrStreamArg::Path(file)) = args.file else {
         match session.ui.format() {
             Format::Table => session.ui.write_bytes(&options_as_object(&items)?)?,
             _ => session.ui.show(&List::of_all(items))?,

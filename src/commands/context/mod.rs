@@ -1,7 +1,7 @@
 //! `qless context`: named settings in the config file.
 
 use super::subcommands::{Subcommands, nested_subcommands};
-use super::{AppliedConfig, HelpGroup, Spec};
+use super::{ConfigToApply, HelpGroup, Spec};
 use crate::error::Error;
 use crate::model::context::Context as Item;
 use crate::session::Session;
@@ -47,7 +47,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(HelpGroup::Operate, |args: Args,
     let list = NestedSubcommand::List(list::Args {});
     args.command.unwrap_or(list).run(session)
 })
-.applied_config(AppliedConfig::Defaults);
+.config_to_apply(ConfigToApply::Defaults);
 
 /// The config file. Fails if a file that the user named does not exist.
 fn config_file(session: &Session) -> Result<&ConfigFile, Error> {

@@ -28,7 +28,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Operate, |args: Args
     args.command.run(session)
 })
 .context_member_dispatch(|args| {
-    MemberDispatch::each_in_full_if_several_names(match &args.command {
+    MemberDispatch::require_all_names_if_several(match &args.command {
         NestedSubcommand::Queue(queue) => queue.queues.len(),
         NestedSubcommand::Worker(worker) => worker.workers.len(),
     })

@@ -22,7 +22,7 @@ use crate::session::Session;
 #[command(visible_alias = "ls")]
 pub(super) struct Args {
     /// Only recurring jobs of these queues (name or glob)
-    #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::CompletionKind::Queues)]
+    #[arg(value_name = "QUEUE", value_parser = value::name_or_glob(), add = value::CompletionKind::Queues)]
     queues: Vec<NamePattern>,
 }
 

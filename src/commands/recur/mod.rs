@@ -105,10 +105,10 @@ fn forbid_overlaps(jid: &Name, options: &mut CoordinationOptions) {
 }
 
 /// Prints a note with the next runs: always if the user gave a time or in a dry run, otherwise only on a terminal.
-fn note_next_runs(runs: &[Moment], was_time_given: bool, session: &mut Session) {
+fn note_next_runs(runs: &[Moment], even_without_terminal: bool, session: &mut Session) {
     let line = next_runs_text(runs, session.ui.render_options());
     if runs.is_empty() {
-    } else if was_time_given {
+    } else if even_without_terminal {
         session.ui.note(&line)
     } else {
         session.ui.note_to_people(&line)

@@ -16,7 +16,7 @@ use crate::bulk::{maxima, new_queues};
 use crate::clock::duration::decimal_seconds_text;
 use crate::clock::moment::Moment;
 use crate::core::api::template::RecurringJobToPut;
-use crate::core::api::template::put_note;
+use crate::core::api::template::pause_and_count_note;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
@@ -93,7 +93,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "ZONE", hide = true, allow_hyphen_values = true)]
     tz: Option<OsString>,
     /// Maximum number of missed runs to make up for; 0 means all
-    #[arg(long, value_name = "N", value_parser = value::count, default_value = "0")]
+    #[arg(long, value_name = "N", value_parser = value::at_least_zero, default_value = "0")]
     backlog: u64,
     /// Jid of the recurring job [default: a new one]
     #[arg(long, value_parser = value::new_jid())]
@@ -113,7 +113,7 @@ pub(super) struct Args {
           add = value::CompletionKind::Tags)]
     tags: Vec<Name>,
     /// Number of retries of each job
-    #[arg(long, value_name = "N", value_parser = value::count, default_value = "5")]
+    #[arg(long, value_name = "N", value_parser = value::at_least_zero, default_value = "5")]
     retries: u64,
     #[command(flatten)]
     coordinated: CoordinationFlags,
@@ -172,7 +172,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .count
             .as_ref()
             .and_then(|count| count.to_string().parse().ok());
-        Some(put_note(
+        Some(pause_and_count_note(
             Some(found.paused_since?),
             by,
             reason,

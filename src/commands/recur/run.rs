@@ -38,7 +38,10 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     let now = session.connect()?;
     let found = require_recurring(session, now, &args.jid)?;
-    let owed = owed_text(found.owed_runs(now), session.ui.render_options());
+    let owed = owed_text(
+        found.missed_runs_within_backlog(now),
+        session.ui.render_options(),
+    );
     let coordination = found.coordination();
     let name = |name| NewName(Cow::Borrowed(Name::as_bytes(name)));
     let number = |number: i64| Cow::Owned(number.to_string().into_bytes());

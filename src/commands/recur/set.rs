@@ -63,10 +63,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", value_parser = value::integer, allow_hyphen_values = true)]
     priority: Option<i64>,
     /// Number of retries of each job
-    #[arg(long, value_name = "N", value_parser = value::count)]
+    #[arg(long, value_name = "N", value_parser = value::at_least_zero)]
     retries: Option<u64>,
     /// Maximum number of missed runs to make up for; 0 means all
-    #[arg(long, value_name = "N", value_parser = value::count)]
+    #[arg(long, value_name = "N", value_parser = value::at_least_zero)]
     backlog: Option<u64>,
     #[command(flatten)]
     coordinated: CoordinationFlags,

@@ -11,7 +11,7 @@ use crate::core::api::template::TagChange;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::json::Json;
-use crate::model::bulk::BulkRow;
+use crate::model::bulk::BulkTableRow;
 use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
@@ -79,7 +79,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .write_verbatim_unless_terminal(&[&reply[..], b"\n"].concat())?,
         Format::Table if !dry => {
             let (jid, cells) = (args.jid, tags);
-            session.ui.show(&tag_report(vec![BulkRow { jid, cells }]))?
+            session
+                .ui
+                .show(&tag_report(vec![BulkTableRow { jid, cells }]))?
         }
         _ => session
             .ui

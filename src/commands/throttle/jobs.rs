@@ -3,10 +3,10 @@
 use super::note_lane_or_unused_throttle;
 use crate::args::format::Format;
 use crate::args::value;
-use crate::core::api::throttle::ThrottlePart;
+use crate::core::api::throttle::ThrottleJobSet;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::list::JobList;
+use crate::model::list::JobsAndMissingJids;
 use crate::name::Name;
 use crate::session::Session;
 
@@ -16,7 +16,7 @@ use crate::session::Session;
 ///
 /// Exit codes: 0, also if there are none; 6 server.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct LocksArgs {
+pub(super) struct LockHoldersArgs {
     /// Throttle
     #[arg(value_name = "ID", value_parser = value::name(), add = value::CompletionKind::Throttles)]
     id: Name,
@@ -36,25 +36,29 @@ pub(super) struct PendingArgs {
     id: Name,
 }
 
-pub(super) fn list_locks(args: LocksArgs, session: &mut Session) -> Result<Exit, Error> {
-    list_throttle_jobs(&args.id, ThrottlePart::Locks, session)
+pub(super) fn list_locks(args: LockHoldersArgs, session: &mut Session) -> Result<Exit, Error> {
+    list_throttle_jobs(&args.id, ThrottleJobSet::Locks, session)
 }
 
 pub(super) fn list_pending(args: PendingArgs, session: &mut Session) -> Result<Exit, Error> {
-    list_throttle_jobs(&args.id, ThrottlePart::Pending, session)
+    list_throttle_jobs(&args.id, ThrottleJobSet::Pending, session)
 }
 
-fn list_throttle_jobs(id: &Name, part: ThrottlePart, session: &mut Session) -> Result<Exit, Error> {
-    let now = session.connect_to_show::<JobList>(&[Format::Jid, Format::Raw])?;
+fn list_throttle_jobs(
+    id: &Name,
+    part: ThrottleJobSet,
+    session: &mut Session,
+) -> Result<Exit, Error> {
+    let now = session.connect_to_show::<JobsAndMissingJids>(&[Format::Jid, Format::Raw])?;
     if session.ui.format() == Format::Raw {
         return session.print_core_reply(now, &part.part_jids_call(id));
     }
     let jids = session.core()?.throttle_jids(now, id, part)?;
-    super::super::read_and_show_jobs(&jids, now, session)?;
+    super::super::show_found_and_missing_jobs(&jids, now, session)?;
     if jids.is_empty() {
         let what = match part {
-            ThrottlePart::Locks => "no job holds a slot",
-            ThrottlePart::Pending => "no job waits for a slot",
+            ThrottleJobSet::Locks => "no job holds a slot",
+            ThrottleJobSet::Pending => "no job waits for a slot",
         };
         session
             .ui

@@ -33,7 +33,7 @@ use crate::session::Session;
 #[command(visible_alias = "ls")]
 pub(super) struct Args {
     /// Only these throttles and lanes (id or glob)
-    #[arg(value_name = "ID", value_parser = value::pattern(), add = value::CompletionKind::Throttles)]
+    #[arg(value_name = "ID", value_parser = value::name_or_glob(), add = value::CompletionKind::Throttles)]
     ids: Vec<NamePattern>,
     /// Read all queues and the names of all keys, so that no throttle is missing
     #[arg(long)]

@@ -44,7 +44,7 @@ nested_subcommands! {
     reads Show(show::Args) => show::run,
     writes Set(set::Args) => set::run,
     writes Rm(rm::Args) => rm::run,
-    reads Locks(jobs::LocksArgs) => jobs::list_locks,
+    reads Locks(jobs::LockHoldersArgs) => jobs::list_locks,
     reads Pending(jobs::PendingArgs) => jobs::list_pending,
     writes Release(release::Args) => release::run,
 }

@@ -7,7 +7,7 @@ use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::clock::moment::Moment;
 use crate::core::api::not_found;
-use crate::core::api::throttle::ThrottlePart;
+use crate::core::api::throttle::ThrottleJobSet;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
@@ -90,7 +90,7 @@ fn filter_throttle_users(
 ) -> Result<(Vec<Name>, Option<Error>), Error> {
     let core = session.core()?;
     let mut listed: HashSet<Name> = HashSet::new();
-    for part in [ThrottlePart::Locks, ThrottlePart::Pending] {
+    for part in [ThrottleJobSet::Locks, ThrottleJobSet::Pending] {
         listed.extend(core.throttle_jids(now, id, part)?);
     }
     let (mut users, mut others, mut missing) = (Vec::new(), Vec::new(), Vec::new());

@@ -55,7 +55,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let consent = session.ask_unless_dry_run(args.dry, AskWhen::Always, &what, details)?;
     if consent.is_some() {
         for id in &args.ids {
-            session.core()?.delete_throttle_maximum(now, id)?;
+            session.core()?.delete_maximum_and_wake_held_jobs(now, id)?;
         }
         session
             .ui

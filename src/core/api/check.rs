@@ -17,7 +17,7 @@ use crate::core::call::{Call, Core, Value, calls, reply};
 use crate::core::script::keys::{self, Keys, QueueKey};
 use crate::error::Error;
 use crate::model::finding::FindingId;
-use crate::model::verdict::{ItemKind, ItemLocation, KeyChange, MAX_ITEMS, Verdict, VerdictReply};
+use crate::model::verdict::{ItemKind, ItemLocation, KeyChange, MAX_ITEMS, Verdict, VerdictsReply};
 use crate::name::Name;
 
 /// Maximum number of entries that one command adds to the replacement.
@@ -36,7 +36,7 @@ impl Core {
         run: &str,
         location: &ItemLocation,
         items: &[Name],
-    ) -> Result<VerdictReply, Error> {
+    ) -> Result<VerdictsReply, Error> {
         let call = Call::new(CallSpec::for_read(calls::CHECK_SLICE.name)).arg("look");
         self.call_check_slice(now, call, finding_filter, run, location, items)
     }
@@ -49,7 +49,7 @@ impl Core {
         run: &str,
         location: &ItemLocation,
         items: &[Name],
-    ) -> Result<VerdictReply, Error> {
+    ) -> Result<VerdictsReply, Error> {
         // A repair may be repeated after a lost reply: the second call no longer finds what the first one repaired.
         let call = Call::new(calls::CHECK_SLICE).arg("mend");
         self.call_check_slice(now, call, finding_filter, run, location, items)
@@ -63,7 +63,7 @@ impl Core {
         run: &str,
         location: &ItemLocation,
         items: &[Name],
-    ) -> Result<VerdictReply, Error> {
+    ) -> Result<VerdictsReply, Error> {
         let call = call.args([finding_filter, run, location.kind.into_str()]);
         let call = call.arg(&location.name).args(items);
         let mut reply = self.call_for_reply(now, call)?;
@@ -74,9 +74,9 @@ impl Core {
         };
         let counted = match last_row {
             Some(row) => reply::read_reply(calls::CHECK_SLICE.name, row)?,
-            None => VerdictReply {
+            None => VerdictsReply {
                 verified: items.len(),
-                ..VerdictReply::default()
+                ..VerdictsReply::default()
             },
         };
         let mut verdicts: Vec<Verdict> = reply.read()?;
@@ -88,7 +88,7 @@ impl Core {
                 _ => Vec::new(),
             };
         }
-        Ok(VerdictReply {
+        Ok(VerdictsReply {
             verdicts,
             repeated,
             ..counted
@@ -128,7 +128,7 @@ pub struct RevertCounts {
 /// A list that is being replaced. The replacement grows in slices under another key. It takes the place of the list only
 /// if no client has changed the list meanwhile, which `WATCH` detects.
 #[derive(Debug)]
-pub(crate) struct ListRewrite {
+pub(crate) struct ListRewriteUnderWatch {
     key: Vec<u8>,
     /// The key of the replacement.
     replacement: Vec<u8>,
@@ -147,9 +147,9 @@ impl Core {
         &mut self,
         key: &[u8],
         replacement: Vec<u8>,
-    ) -> Result<ListRewrite, Error> {
+    ) -> Result<ListRewriteUnderWatch, Error> {
         self.call::<()>(self.now(), Call::redis_read_command("WATCH").arg(key))?;
-        Ok(ListRewrite {
+        Ok(ListRewriteUnderWatch {
             key: key.to_vec(),
             replacement,
             connection: self.connection_number(),
@@ -160,9 +160,9 @@ impl Core {
 
     /// Appends an entry to the replacement. Returns false if the connection that watches the list is gone, or if the
     /// server refused entries: the caller must then abandon the rewrite.
-    pub(crate) fn try_append_to_replacement(
+    pub(crate) fn append_to_replacement_unless_broken(
         &mut self,
-        rewrite: &mut ListRewrite,
+        rewrite: &mut ListRewriteUnderWatch,
         entry: Vec<u8>,
     ) -> bool {
         rewrite.unsent.push(entry);
@@ -170,17 +170,19 @@ impl Core {
         rewrite.unsent.len() < MAX_ADDED || self.try_send_unsent_entries(rewrite)
     }
 
-    fn try_send_unsent_entries(&mut self, rewrite: &mut ListRewrite) -> bool {
+    fn try_send_unsent_entries(&mut self, rewrite: &mut ListRewriteUnderWatch) -> bool {
         let entries = std::mem::take(&mut rewrite.unsent);
         if entries.is_empty() {
             return true;
         }
         let mut packed = PackedCommands::default();
         packed.begin_command(entries.len() + 2);
-        packed.add_word(b"RPUSH");
-        packed.add_word(&rewrite.replacement);
-        entries.iter().for_each(|entry| packed.add_word(entry));
-        let replies = self.exchange_if_watching(rewrite, packed);
+        packed.add_word_to_current_command(b"RPUSH");
+        packed.add_word_to_current_command(&rewrite.replacement);
+        entries
+            .iter()
+            .for_each(|entry| packed.add_word_to_current_command(entry));
+        let replies = self.exchange_on_watching_connection(rewrite, packed);
         matches!(replies.as_slice(), [Value::Int(_)])
     }
 
@@ -188,7 +190,7 @@ impl Core {
     /// meanwhile, if the connection that watches it is gone, or if the user may not rename keys.
     pub(crate) fn replace_if_unchanged(
         &mut self,
-        rewrite: &mut ListRewrite,
+        rewrite: &mut ListRewriteUnderWatch,
     ) -> Result<bool, Error> {
         if !self.try_send_unsent_entries(rewrite) {
             return Ok(false);
@@ -197,7 +199,7 @@ impl Core {
         packed.add_command(&["MULTI"]);
         packed.add_command(&[b"RENAME".as_slice(), &rewrite.replacement, &rewrite.key]);
         packed.add_command(&["EXEC"]);
-        let replies = self.exchange_if_watching(rewrite, packed);
+        let replies = self.exchange_on_watching_connection(rewrite, packed);
         match replies.last() {
             Some(Value::Array(done)) => Ok(matches!(done.as_slice(), [Value::Okay])),
             Some(_) => Ok(false),
@@ -210,18 +212,18 @@ impl Core {
     }
 
     /// Gives up, and deletes the replacement.
-    pub(crate) fn abandon_list_rewrite(&mut self, rewrite: &ListRewrite) {
+    pub(crate) fn abandon_list_rewrite(&mut self, rewrite: &ListRewriteUnderWatch) {
         let mut packed = PackedCommands::default();
         packed.add_command(&["UNWATCH"]);
         packed.add_command(&[b"DEL".as_slice(), &rewrite.replacement]);
-        self.exchange_if_watching(rewrite, packed);
+        self.exchange_on_watching_connection(rewrite, packed);
     }
 
     /// Sends commands once, only on the connection that watches the list. Returns no replies if that connection is
     /// gone.
-    fn exchange_if_watching(
+    fn exchange_on_watching_connection(
         &mut self,
-        rewrite: &ListRewrite,
+        rewrite: &ListRewriteUnderWatch,
         packed: PackedCommands,
     ) -> Vec<Value> {
         let deadline = Instant::now() + self.call_timeout();
@@ -244,14 +246,14 @@ pub struct ServerRisks {
     /// The number of keys that the server has evicted since its start.
     pub evicted: u64,
     /// The primary, if the server is a replica.
-    pub primary: Option<PrimaryLink>,
+    pub primary: Option<ReplicationLink>,
     /// The number of keys in the database.
     pub keys: Option<u64>,
 }
 
 /// The link of a replica to its primary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PrimaryLink {
+pub struct ReplicationLink {
     pub is_up: bool,
     /// Seconds since the link broke; 0 while it is up.
     pub down_seconds: u64,
@@ -280,7 +282,7 @@ impl Core {
             eviction_policy: info.field("maxmemory_policy").map(str::to_owned),
             max_memory: info.number("maxmemory"),
             evicted: info.number("evicted_keys").unwrap_or(0),
-            primary: info.field_is("role", "slave").then(|| PrimaryLink {
+            primary: info.field_is("role", "slave").then(|| ReplicationLink {
                 is_up: info
                     .field("master_link_status")
                     .is_none_or(|status| status == "up"),
@@ -327,10 +329,10 @@ impl Core {
             .collect();
         let mut marks = Vec::with_capacity(jids.len());
         #[derive(Deserialize)]
-        struct VersionMarkRow {
+        struct JobMarkRow {
             mark: Name,
         }
-        for rows in self.call_all::<Vec<Option<VersionMarkRow>>>(now, &calls) {
+        for rows in self.call_all::<Vec<Option<JobMarkRow>>>(now, &calls) {
             marks.extend(rows?.into_iter().map(|row| row.map(|row| row.mark)));
         }
         reply::require_row_per_item(calls::LOOK_JOBS.name, marks, jids.len())

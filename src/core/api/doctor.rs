@@ -179,7 +179,7 @@ fn read_report(info: &InfoText) -> ServerReport {
         replicas: info.number("connected_slaves").unwrap_or(0),
         in_sync_replicas: info.number("min_slaves_good_slaves"),
         primary,
-        lag: info.primary_silence(),
+        lag: info.time_since_primary_contact(),
         connections: info.number("connected_clients"),
         max_connections: info.number("maxclients"),
         facts,

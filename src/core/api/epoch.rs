@@ -60,7 +60,7 @@ impl LossFreeEpoch {
     /// Whether the server of `other` continues this server's history, as a replica that took over does: its last
     /// changes may then be missing. If not, the cluster moved the data to that server completely. True if this history
     /// is unknown.
-    pub(crate) fn may_share_replication_history_with(&self, other: &LossFreeEpoch) -> bool {
+    pub(crate) fn may_have_failed_over_to(&self, other: &LossFreeEpoch) -> bool {
         let mut histories = self.histories.iter();
         self.histories.is_empty() || histories.any(|one| other.histories.contains(one))
     }

@@ -10,7 +10,7 @@ use crate::name::Name;
 
 /// The queue, and optionally a job in it, for which [`PopFacts`] are read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PopFactsQuery<'n> {
+pub(crate) struct QueueAndOptionalJid<'n> {
     pub queue: &'n Name,
     /// The job whose position in the queue is read, too; `None` for the facts about the queue alone.
     pub jid: Option<&'n Name>,
@@ -21,7 +21,7 @@ impl Core {
     pub(crate) fn pop_facts(
         &mut self,
         now: Moment,
-        queries: &[PopFactsQuery],
+        queries: &[QueueAndOptionalJid],
     ) -> Result<Vec<PopFacts>, Error> {
         let call = Call::new(calls::LOOK_POP);
         let calls = queries.iter();

@@ -9,7 +9,7 @@ use crate::core::call::reply::Bytes;
 use crate::core::call::reply::JobsPerReply;
 use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
-use crate::model::export::{PausedQueue, SavedJob};
+use crate::model::export::{ExportedJob, PausedQueue};
 use crate::name::Name;
 
 use super::index::Index;
@@ -19,14 +19,14 @@ const MAX_JOBS_PER_EXPORT_CALL: usize = 200;
 
 /// Reads jobs with all stored fields and their history, in slices of about equal size in bytes.
 #[derive(Debug)]
-pub(crate) struct ExportReader<'a> {
+pub(crate) struct ExportedJobReader<'a> {
     remaining: &'a [Name],
     size: JobsPerReply,
 }
 
-impl<'a> ExportReader<'a> {
-    pub(crate) fn new(jids: &'a [Name]) -> ExportReader<'a> {
-        ExportReader {
+impl<'a> ExportedJobReader<'a> {
+    pub(crate) fn new(jids: &'a [Name]) -> ExportedJobReader<'a> {
+        ExportedJobReader {
             remaining: jids,
             // The first call reads only 20 jobs, because their size is not known yet.
             size: JobsPerReply::new(20, MAX_JOBS_PER_EXPORT_CALL),
@@ -39,21 +39,21 @@ impl<'a> ExportReader<'a> {
         &mut self,
         core: &mut Core,
         now: Moment,
-    ) -> Result<Option<Vec<SavedJob>>, Error> {
+    ) -> Result<Option<Vec<ExportedJob>>, Error> {
         if self.remaining.is_empty() {
             return Ok(None);
         }
         let (slice, rows) =
             core.read_next_slice(now, "full", &mut self.remaining, &mut self.size)?;
         let jobs = read_jobs(slice, rows)?.into_iter().flatten();
-        Ok(Some(jobs.map(SavedJob::new).collect()))
+        Ok(Some(jobs.map(ExportedJob::new).collect()))
     }
 }
 
 /// Reads the jids of all jobs, or of all recurring jobs, from the names of their keys. So it also finds jobs that are
 /// missing from all indexes.
 #[derive(Debug)]
-pub(crate) struct StoredIdScan {
+pub(crate) struct StoredJidScan {
     kind: &'static str,
     cursor: ScanCursor,
 }
@@ -68,9 +68,9 @@ struct IdPage {
     ids: Vec<Name>,
 }
 
-impl StoredIdScan {
-    pub(crate) fn new(id_kind: &'static str) -> StoredIdScan {
-        StoredIdScan {
+impl StoredJidScan {
+    pub(crate) fn new(id_kind: &'static str) -> StoredJidScan {
+        StoredJidScan {
             kind: id_kind,
             cursor: ScanCursor::new(),
         }

@@ -16,7 +16,7 @@ const EACH_END: u64 = 100;
 
 /// The offsets at which to read the list of a failure group: that of its oldest jobs and, in a longer list, that of its
 /// newest jobs.
-fn oldest_and_newest_offsets(jobs: u64) -> Vec<u64> {
+fn oldest_and_newest_page_offsets(jobs: u64) -> Vec<u64> {
     match jobs {
         ..=EACH_END => vec![0],
         _ => vec![0, (jobs - EACH_END).max(EACH_END)],
@@ -44,7 +44,7 @@ impl Core {
     pub fn failed_groups(&mut self, now: Moment) -> Result<Vec<FailureGroup>, Error> {
         let counts = self.failed_counts_by_group(now)?;
         let wanted = counts.iter().flat_map(|(group, jobs)| {
-            let from = oldest_and_newest_offsets(*jobs).into_iter();
+            let from = oldest_and_newest_page_offsets(*jobs).into_iter();
             from.map(|from| (Index::Failed(group.clone()), from))
         });
         let wanted: Vec<(Index, u64)> = wanted.collect();
@@ -53,7 +53,10 @@ impl Core {
         let mut read: Vec<Name> = Vec::new();
         for (group, jobs) in counts {
             let (before, mut total) = (read.len(), 0);
-            for part in parts.by_ref().take(oldest_and_newest_offsets(jobs).len()) {
+            for part in parts
+                .by_ref()
+                .take(oldest_and_newest_page_offsets(jobs).len())
+            {
                 total = part.total;
                 read.extend(part.members);
             }

@@ -74,7 +74,7 @@ impl Core {
             let repeated = reply.repeated;
             match reply.read() {
                 Ok(rows) => {
-                    let mut ended = require_outcomes_and_fill_retries(rows, jobs)?;
+                    let mut ended = require_outcomes_and_derive_states(rows, jobs)?;
                     if may_have_ended || repeated {
                         self.reconcile_endings(now, worker, jobs, &mut ended);
                     }
@@ -200,7 +200,7 @@ impl Core {
         let pops = rows.split_off(last.len());
         let ended = reply::read_reply(name, Value::Array(rows))?;
         done.endings
-            .append(&mut require_outcomes_and_fill_retries(ended, last)?);
+            .append(&mut require_outcomes_and_derive_states(ended, last)?);
         for ((queue, _), pop) in queues.iter().zip(pops) {
             if matches!(pop, Value::Array(_)) {
                 let (_, why): (Name, String) = reply::read_reply(name, pop)?;
@@ -356,7 +356,7 @@ pub(super) fn next_queue_args(next: &NextQueue) -> Vec<Vec<u8>> {
 
 /// Refuses a reply without one outcome per job. For a retry, the core replies with the number of remaining retries in
 /// place of the state: derives the new state from it.
-fn require_outcomes_and_fill_retries(
+fn require_outcomes_and_derive_states(
     mut outcomes: Vec<EndingOutcome>,
     jobs: &[EndingRequest],
 ) -> Result<Vec<EndingOutcome>, Error> {
@@ -423,7 +423,7 @@ fn has_history_entry(job: &Job, second: i64, worker: &Name, entry_name: &str) ->
     // another pop.
     let mut is_holder = true;
     job.history.iter().flatten().any(|entry| {
-        let entry_worker = entry.note_text("worker");
+        let entry_worker = entry.extra_field_text("worker");
         if entry.what.as_bytes() == b"popped" {
             is_holder = entry_worker.as_ref() == Some(worker);
         }

@@ -176,7 +176,7 @@ pub(crate) struct PutResult {
 impl PutPolicy {
     /// A call that puts one job, whose words are to be added. If it puts the job, it also gives throttles these maxima.
     pub(crate) fn put_one_call(self, maxima: Option<&ThrottleMaximaJson>) -> Call {
-        Call::new(self.call_spec()).arg(self.json_with_maxima(maxima))
+        Call::new(self.guard_put_spec()).arg(self.json_with_maxima(maxima))
     }
 
     /// A call that puts many jobs, up to `MAX_JOBS_PER_CALL`, from the words of each. Its errors speak of jobs in
@@ -186,14 +186,14 @@ impl PutPolicy {
         maxima: Option<&ThrottleMaximaJson>,
         jobs: PackedWords,
     ) -> Call {
-        let spec = self.call_spec().with_subject(SubjectArgs::Jobs);
+        let spec = self.guard_put_spec().with_subject(SubjectArgs::Jobs);
         let call = Call::new(spec).arg(self.json_with_maxima(maxima));
         call.packed_args(jobs)
     }
 
     /// The spec of the call. With `replace`, the call must not be repeated after a lost reply: a second put would
     /// replace the job again.
-    fn call_spec(self) -> CallSpec {
+    fn guard_put_spec(self) -> CallSpec {
         if self.dry_run {
             calls::GUARD_PUT.as_dry_run()
         } else if self.replace {
@@ -279,7 +279,7 @@ pub(crate) enum RequeueVerb {
 
 impl RequeueVerb {
     /// The verb and its participle, for errors.
-    const fn verb_and_participle(self) -> (&'static str, &'static str) {
+    const fn verb_and_present_participle(self) -> (&'static str, &'static str) {
         match self {
             RequeueVerb::Retry | RequeueVerb::RetryRunning => ("retry", "retrying"),
             RequeueVerb::Promote => ("promote", "promoting"),
@@ -399,7 +399,7 @@ impl Core {
         } else {
             RetryClass::Never
         };
-        let (verb, doing) = verb.verb_and_participle();
+        let (verb, doing) = verb.verb_and_present_participle();
         let spec = calls::GUARD_REQUEUE
             .with_retry_class(class)
             .with_wording(verb, doing);
@@ -467,7 +467,7 @@ impl Core {
 
     /// Adds dependencies to a job: all of these, or none. The outcome names the dependencies that are complete already.
     /// Without a note it is a dry run.
-    pub fn add_dependencies(
+    pub fn add_dependencies_returning_completed(
         &mut self,
         now: Moment,
         job: &JobSnapshot,

@@ -103,7 +103,7 @@ pub struct IndexRange {
 
 impl Core {
     /// The number of jobs.
-    pub fn job_count(&mut self, now: Moment) -> Result<u64, Error> {
+    pub fn count_jobs_of_all_states(&mut self, now: Moment) -> Result<u64, Error> {
         let queues = self.queues(now, &[])?;
         let queued: u64 = queues
             .iter()

@@ -340,7 +340,9 @@ pub(super) fn read_job(jid: &Name, fields: Value) -> Result<Job, Error> {
                 b"dependencies" => job.dependencies = reply::read_reply(CALL, value)?,
                 b"dependents" => job.dependents = reply::read_reply(CALL, value)?,
                 b"unlisted" => job.unlisted = reply::read_reply(CALL, value)?,
-                b"payloads" => job.payloads = read_payloads(reply::read_pairs(CALL, value)?),
+                b"payloads" => {
+                    job.payloads = read_payloads_and_scores(reply::read_pairs(CALL, value)?)
+                }
                 b"history" => history = Some(reply::read_reply::<Vec<Name>>(CALL, value)?),
                 _ => {}
             }
@@ -418,7 +420,7 @@ pub(super) fn read_job(jid: &Name, fields: Value) -> Result<Job, Error> {
     if let Some(mut entries) = history {
         // A call that brings the history into today's form appends them in the same way.
         let legacy = legacy.and_then(|text| Json::parse(&text));
-        entries.extend(legacy.iter().flat_map(entries_from_legacy));
+        entries.extend(legacy.iter().flat_map(history_entries_from_legacy_json));
         let read = entries.iter().map(Name::as_bytes);
         job.history = Some(read.filter_map(HistoryEntry::from_stored).collect());
         job.stored_history = entries;
@@ -427,7 +429,7 @@ pub(super) fn read_job(jid: &Name, fields: Value) -> Result<Job, Error> {
 }
 
 /// Reads the payloads of a merge job from a list of pairs: a payload, then its score.
-fn read_payloads(pairs: Vec<(Vec<u8>, Value)>) -> Vec<MergePayload> {
+fn read_payloads_and_scores(pairs: Vec<(Vec<u8>, Value)>) -> Vec<MergePayload> {
     let payload = |(data, score)| MergePayload {
         data: JobData::from(data),
         score: reply::read_reply(calls::LOOK_JOBS.name, score).unwrap_or_default(),
@@ -436,7 +438,7 @@ fn read_payloads(pairs: Vec<(Vec<u8>, Value)>) -> Vec<MergePayload> {
 }
 
 /// The entries that the core will make from a history that is still one JSON document, as old versions stored it.
-fn entries_from_legacy(legacy: &Json) -> Vec<Name> {
+fn history_entries_from_legacy_json(legacy: &Json) -> Vec<Name> {
     let mut entries = Vec::new();
     for item in legacy.array().unwrap_or_default() {
         let fields = item.object().unwrap_or_default();
@@ -516,7 +518,7 @@ mod tests {
     #[test]
     fn a_history_in_the_old_form_becomes_entries() {
         let old = r#"[{"put":1.7,"q":"a/b","popped":"3","worker":"w","failed":null},{"done":9},7]"#;
-        let entries = entries_from_legacy(&Json::parse(old.as_bytes()).unwrap());
+        let entries = history_entries_from_legacy_json(&Json::parse(old.as_bytes()).unwrap());
         let texts: Vec<&str> = entries.iter().filter_map(Name::as_str).collect();
         assert_eq!(
             texts,

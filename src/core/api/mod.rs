@@ -44,7 +44,7 @@ pub(crate) const NAMES_PER_CALL: usize = 500;
 
 impl Core {
     /// Makes one call for each slice of the names, with these names as its last arguments. Returns one reply per slice.
-    fn call_in_slices<T: DeserializeOwned>(
+    fn call_once_per_slice<T: DeserializeOwned>(
         &mut self,
         now: Moment,
         call: &Call,
@@ -80,7 +80,7 @@ impl Core {
         call: &Call,
         names: &[Name],
     ) -> Result<Vec<T>, Error> {
-        let replies: Vec<Vec<T>> = self.call_in_slices(now, call, names)?;
+        let replies: Vec<Vec<T>> = self.call_once_per_slice(now, call, names)?;
         let rows = replies.into_iter().flatten().collect();
         reply::require_row_per_item(call.name(), rows, names.len())
     }

@@ -77,7 +77,7 @@ impl Core {
                 .map(|(facts, counts)| QueueFacts { counts, ..facts })
                 .filter(|facts| facts.counts.exists())
                 .collect(),
-            workers: worker::fill_processes_and_sort_recent_if_all(reply.workers, true, now),
+            workers: worker::with_processes_ranked_if_all(reply.workers, true, now),
             damaged_queues: reply.damaged_queues,
             damaged_lists: reply.damaged_lists,
         };

@@ -34,7 +34,7 @@ pub(crate) const MAX_NEXT_JOBS: u64 = 1_000;
 
 /// Whether the pause of a queue counts, so that its next pops return nothing, or is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PausedQueuePolicy {
+pub(crate) enum PauseRespectPolicy {
     Count,
     Ignored,
 }
@@ -65,7 +65,7 @@ impl Core {
     ) -> Result<Vec<f64>, Error> {
         let mut seconds: HashMap<Name, Json> = HashMap::new();
         let call = Call::new(calls::LAG.with_subject(SubjectArgs::Nothing));
-        for lags in self.call_in_slices(now, &call, names)? {
+        for lags in self.call_once_per_slice(now, &call, names)? {
             seconds.extend(reply::read_json_object(calls::LAG.name, &lags)?);
         }
         let lag = |queue| seconds.get(queue).and_then(Json::number);
@@ -76,7 +76,11 @@ impl Core {
     }
 
     /// The lag of each named queue, in the given order.
-    pub fn lags(&mut self, now: Moment, names: &[Name]) -> Result<Vec<QueueLag>, Error> {
+    pub fn lags_of_oldest_due_jobs(
+        &mut self,
+        now: Moment,
+        names: &[Name],
+    ) -> Result<Vec<QueueLag>, Error> {
         let rows: Vec<Option<QueueLag>> =
             self.rows_by_name(now, &Call::new(calls::LOOK_LAG), names)?;
         let lag = |(queue, row): (&Name, Option<QueueLag>)| {
@@ -268,9 +272,9 @@ impl Core {
         now: Moment,
         queues: &[Name],
         count: u64,
-        pauses: PausedQueuePolicy,
+        pauses: PauseRespectPolicy,
     ) -> Result<Vec<Job>, Error> {
-        let mode = if pauses == PausedQueuePolicy::Count {
+        let mode = if pauses == PauseRespectPolicy::Count {
             "pop"
         } else {
             "peek"
@@ -313,19 +317,19 @@ impl Core {
         }
         note.push(b'}');
         let call = Call::new(calls::GUARD_PAUSE).arg(until).arg(note);
-        self.call_in_slices::<()>(now, &call, queues).map(drop)
+        self.call_once_per_slice::<()>(now, &call, queues).map(drop)
     }
 
     /// Ends the pause of queues.
     pub fn unpause_queues(&mut self, now: Moment, queues: &[Name]) -> Result<(), Error> {
         let call = Call::new(calls::UNPAUSE);
-        self.call_in_slices::<()>(now, &call, queues).map(drop)
+        self.call_once_per_slice::<()>(now, &call, queues).map(drop)
     }
 
     /// Removes queues from the list of known queues. Their jobs stay.
     pub fn forget_queues(&mut self, now: Moment, queues: &[Name], _: Consent) -> Result<(), Error> {
         let call = Call::new(calls::QUEUE_FORGET);
-        self.call_in_slices::<()>(now, &call, queues).map(drop)
+        self.call_once_per_slice::<()>(now, &call, queues).map(drop)
     }
 }
 

@@ -228,14 +228,14 @@ impl ReplyForm {
                 ReadReply::Text(text.map(bytes))
             }
             ReplyForm::Number => ReadReply::Number(reply::read_reply(READ, value)?),
-            ReplyForm::Whole(names) => pick_fields(names, value)?,
+            ReplyForm::Whole(names) => pick_hash_fields(names, value)?,
         })
     }
 }
 
 /// Picks the values of some fields from all names and values of a hash. It moves the values and copies none, because a
 /// check reads every job this way.
-fn pick_fields(names: &[&str], whole: Value) -> Result<ReadReply, Error> {
+fn pick_hash_fields(names: &[&str], whole: Value) -> Result<ReadReply, Error> {
     let Value::Array(words) = whole else {
         return Err(reply::unexpected_reply(READ, "no list"));
     };

@@ -79,6 +79,6 @@ fn spread_from_json(value: &Json) -> DurationSpread {
             _ => {}
         }
     }
-    let histogram = Histogram::from_incomplete_buckets(&buckets, jobs, mean.unwrap_or(0.0));
+    let histogram = Histogram::from_buckets_adding_outliers(&buckets, jobs, mean.unwrap_or(0.0));
     DurationSpread::from_histogram(jobs, mean.map(Number), std.map(Number), histogram)
 }

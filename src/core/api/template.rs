@@ -37,7 +37,7 @@ pub struct RecurringJobToPut<'t> {
 
 impl Core {
     /// Puts an exported recurring job, with its next run at the exported time. It replaces a paused one. `note` has its
-    /// pause and its count ([`put_note`]).
+    /// pause and its count ([`pause_and_count_note`]).
     pub fn import_recurring_job(
         &mut self,
         now: Moment,
@@ -90,13 +90,13 @@ impl Core {
         for (name, value) in changes {
             call = call.arg(name).arg(value);
         }
-        self.change_recurring_and_get_last_value(now, jid, call)
+        self.change_recurring_and_get_new_value(now, jid, call)
             .map(drop)
     }
 
     /// Changes one recurring job, paused or not. The result is the last word of the reply: the time of
     /// the next run, or the tags.
-    fn change_recurring_and_get_last_value(
+    fn change_recurring_and_get_new_value(
         &mut self,
         now: Moment,
         jid: &Name,
@@ -150,7 +150,7 @@ impl Core {
             TagChange::Remove => "untag",
         };
         let call = recur_call(name, 1).arg(jid).args(tags);
-        let tags = self.change_recurring_and_get_last_value(now, jid, call)?;
+        let tags = self.change_recurring_and_get_new_value(now, jid, call)?;
         Ok(tags.as_bytes().to_vec())
     }
 
@@ -161,7 +161,7 @@ impl Core {
     }
 }
 
-/// The call that puts a recurring job. With a note ([`put_note`]), the recurring job replaces a paused one, and is
+/// The call that puts a recurring job. With a note ([`pause_and_count_note`]), the recurring job replaces a paused one, and is
 /// paused if the note says so.
 fn put_recurring_call(job: &RecurringJobToPut, note: Option<&[u8]>) -> Call {
     let tags = quote_array(job.tags.iter().map(Name::as_bytes));
@@ -199,7 +199,7 @@ fn put_recurring_call(job: &RecurringJobToPut, note: Option<&[u8]>) -> Call {
 
 /// The note for the core about a recurring job that is put again: since when it is paused, by whom and why, and the
 /// number of jobs that it has put. Its next job gets the next number as the end of its jid, so no jid is used twice.
-pub(crate) fn put_note(
+pub(crate) fn pause_and_count_note(
     paused_since: Option<Moment>,
     by: Option<&Name>,
     reason: Option<&Name>,

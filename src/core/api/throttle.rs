@@ -64,9 +64,9 @@ impl ThrottleListing {
         self.unreadable.extend(unreadable.into_iter().map(by_id));
     }
 
-    fn add_item(&mut self, item: ThrottleListItem) {
+    fn add_item(&mut self, item: ThrottleOrLaneItem) {
         match item {
-            ThrottleListItem::Limit {
+            ThrottleOrLaneItem::Limit {
                 id,
                 maximum,
                 ttl,
@@ -84,10 +84,10 @@ impl ThrottleListing {
                 }
                 self.add_throttles(vec![throttle], Vec::new());
             }
-            ThrottleListItem::Lane { id, jobs } => {
+            ThrottleOrLaneItem::Lane { id, jobs } => {
                 self.add_throttles(vec![Throttle::from_lane(id, jobs)], Vec::new());
             }
-            ThrottleListItem::Wrong { key, throttle } => {
+            ThrottleOrLaneItem::Wrong { key, throttle } => {
                 let wrong = self.unreadable.entry(throttle.clone());
                 let wrong = wrong.or_insert(UnreadableThrottle {
                     id: throttle,
@@ -97,7 +97,7 @@ impl ThrottleListing {
                     wrong.keys.push(key);
                 }
             }
-            ThrottleListItem::Omitted { queues } => self.omitted.queues = queues,
+            ThrottleOrLaneItem::Omitted { queues } => self.omitted.queues = queues,
         }
     }
 }
@@ -105,7 +105,7 @@ impl ThrottleListing {
 /// Which throttles `look.throttles` lists.
 #[derive(Clone, Copy, Debug, IntoStaticStr)]
 #[strum(serialize_all = "snake_case", const_into_str)]
-enum ThrottleListScope {
+enum AllOrHoldingThrottles {
     /// The throttles whose maximum the core has set, then the throttles and lanes that hold a job back.
     All,
     /// Only the throttles and lanes that hold a job back.
@@ -115,7 +115,7 @@ enum ThrottleListScope {
 /// An item of `look.throttles`.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum ThrottleListItem {
+enum ThrottleOrLaneItem {
     Limit {
         id: Name,
         maximum: f64,
@@ -142,7 +142,7 @@ enum ThrottleListItem {
 /// The reply of `throttle.wake`, which returns held jobs of a throttle to their queues.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
-struct ReturnedAndHeldCounts {
+struct ThrottleWakeReply {
     returned: u64,
     /// The jobs that still wait.
     held: u64,
@@ -194,7 +194,7 @@ impl Core {
         now: Moment,
         id: &Name,
         limit: u64,
-    ) -> Result<ReturnedAndHeldCounts, Error> {
+    ) -> Result<ThrottleWakeReply, Error> {
         let call = Call::new(if limit == 0 {
             // It moves no job, and so only counts.
             calls::THROTTLE_WAKE.as_dry_run()
@@ -206,7 +206,11 @@ impl Core {
 
     /// Deletes the maximum of a throttle, and returns the held jobs to their queues. Its jobs then run without a limit;
     /// if the id begins with `lock:`, one at a time.
-    pub(crate) fn delete_throttle_maximum(&mut self, now: Moment, id: &Name) -> Result<(), Error> {
+    pub(crate) fn delete_maximum_and_wake_held_jobs(
+        &mut self,
+        now: Moment,
+        id: &Name,
+    ) -> Result<(), Error> {
         self.call::<()>(now, Call::new(calls::THROTTLE_DELETE).arg(id))?;
         // Without a maximum, a lock still has its one slot. The call above has returned a job for it.
         let mut woken = self.return_held_jobs_to_queues(now, id, 0)?;
@@ -237,7 +241,7 @@ impl Core {
         &mut self,
         now: Moment,
         id: &Name,
-        part: ThrottlePart,
+        part: ThrottleJobSet,
     ) -> Result<Vec<Name>, Error> {
         let call = part.part_jids_call(id);
         read_name_array(self.call(now, call)?)
@@ -272,8 +276,8 @@ impl Core {
                 let get = Call::new(calls::THROTTLE_GET).arg(id);
                 [
                     get,
-                    ThrottlePart::Locks.part_jids_call(id),
-                    ThrottlePart::Pending.part_jids_call(id),
+                    ThrottleJobSet::Locks.part_jids_call(id),
+                    ThrottleJobSet::Pending.part_jids_call(id),
                 ]
             });
             let calls: Vec<Call> = calls.collect();
@@ -304,7 +308,7 @@ impl Core {
         &mut self,
         now: Moment,
     ) -> Result<ThrottleListing, Error> {
-        self.read_throttle_listing(now, ThrottleListScope::All, usize::MAX)
+        self.read_throttle_listing(now, AllOrHoldingThrottles::All, usize::MAX)
     }
 
     /// Like [`Core::limited_or_blocking_throttles`], but stops reading the index of maxima once at least `limit`
@@ -314,12 +318,12 @@ impl Core {
         now: Moment,
         limit: usize,
     ) -> Result<ThrottleListing, Error> {
-        self.read_throttle_listing(now, ThrottleListScope::All, limit)
+        self.read_throttle_listing(now, AllOrHoldingThrottles::All, limit)
     }
 
     /// The throttles and lanes that hold a job back now, in any queue.
     pub(crate) fn blocking_throttles(&mut self, now: Moment) -> Result<ThrottleListing, Error> {
-        self.read_throttle_listing(now, ThrottleListScope::Holding, usize::MAX)
+        self.read_throttle_listing(now, AllOrHoldingThrottles::Holding, usize::MAX)
     }
 
     /// Reads all pages of `look.throttles`. Once at least `enough` throttles are found, skips the rest of the index of
@@ -327,7 +331,7 @@ impl Core {
     fn read_throttle_listing(
         &mut self,
         now: Moment,
-        list: ThrottleListScope,
+        list: AllOrHoldingThrottles,
         enough: usize,
     ) -> Result<ThrottleListing, Error> {
         let mut found = ThrottleListing::default();
@@ -335,7 +339,7 @@ impl Core {
         loop {
             let call = Call::new(calls::LOOK_THROTTLES).arg(list.into_str());
             let call = call.args(Some(&cursor).filter(|cursor| !cursor.is_empty()));
-            let (next, items): (Name, Vec<ThrottleListItem>) = self.call(now, call)?;
+            let (next, items): (Name, Vec<ThrottleOrLaneItem>) = self.call(now, call)?;
             items.into_iter().for_each(|item| found.add_item(item));
             if next.is_empty() {
                 return Ok(found);
@@ -541,7 +545,7 @@ impl Core {
         let replies: Vec<Bytes> = self.call_in_rounds(now, calls, THROTTLES_PER_ROUND)?;
         let mut found = Vec::with_capacity(lanes.len());
         for (reply, lane) in replies.into_iter().zip(lanes) {
-            let mut jobs = read_lane(reply)?;
+            let mut jobs = read_jobs_of_lane(reply)?;
             // One call returns at most this many jobs: read a longer lane in pages.
             if jobs.len() as u64 >= index::MAX_ENTRIES_PER_CALL {
                 let jids = self.index_members(now, &Index::Lane(lane.clone()))?;
@@ -587,18 +591,18 @@ pub(crate) struct LaneAndPutOrStartTime {
 
 /// The jobs of a throttle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ThrottlePart {
+pub(crate) enum ThrottleJobSet {
     /// Jobs that hold a slot.
     Locks,
     /// Jobs that wait for a slot.
     Pending,
 }
 
-impl ThrottlePart {
+impl ThrottleJobSet {
     pub(crate) fn part_jids_call(self, id: &Name) -> Call {
         let spec = match self {
-            ThrottlePart::Locks => calls::THROTTLE_LOCKS,
-            ThrottlePart::Pending => calls::THROTTLE_PENDING,
+            ThrottleJobSet::Locks => calls::THROTTLE_LOCKS,
+            ThrottleJobSet::Pending => calls::THROTTLE_PENDING,
         };
         Call::new(spec).arg(id)
     }
@@ -664,7 +668,7 @@ fn read_throttle(id: &Name, text: Bytes) -> Result<Throttle, Error> {
 }
 
 /// Reads the jobs of a lane from `{"key","jobs":[{"jid","state","queue"}]}`.
-fn read_lane(text: Bytes) -> Result<Vec<Neighbor>, Error> {
+fn read_jobs_of_lane(text: Bytes) -> Result<Vec<Neighbor>, Error> {
     let lane = reply::read_json_object(calls::KEY_GET.name, &text)?;
     let jobs = field_value(&lane, "jobs").and_then(Json::array);
     let jobs = jobs.unwrap_or_default();

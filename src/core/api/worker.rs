@@ -17,11 +17,7 @@ impl Core {
     pub fn workers(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Worker>, Error> {
         let call = Call::new(calls::LOOK_WORKERS);
         let found = self.rows_by_name_or_all(now, &call, &Index::Workers, names)?;
-        Ok(fill_processes_and_sort_recent_if_all(
-            found,
-            names.is_empty(),
-            now,
-        ))
+        Ok(with_processes_ranked_if_all(found, names.is_empty(), now))
     }
 
     /// A worker with its jobs, `None` if it does not exist.
@@ -31,7 +27,7 @@ impl Core {
         name: &Name,
     ) -> Result<Option<WorkerJobs>, Error> {
         let jids = self.index_members(now, &Index::Worker(name.clone()))?;
-        self.read_worker(now, name, &jids)
+        self.worker_with_still_held_jobs(now, name, &jids)
     }
 
     /// A worker with up to `limit` of its jobs, the ones whose locks expire first.
@@ -43,14 +39,14 @@ impl Core {
     ) -> Result<Option<WorkerJobs>, Error> {
         let slice = self.index_range(now, &Index::Worker(name.clone()), 0, limit)?;
         let omitted_jobs = slice.total.saturating_sub(slice.members.len() as u64);
-        let worker = self.read_worker(now, name, &slice.members)?;
+        let worker = self.worker_with_still_held_jobs(now, name, &slice.members)?;
         Ok(worker.map(|worker| WorkerJobs {
             omitted_jobs,
             ..worker
         }))
     }
 
-    fn read_worker(
+    fn worker_with_still_held_jobs(
         &mut self,
         now: Moment,
         name: &Name,
@@ -107,13 +103,14 @@ impl Core {
 
     fn deregister_workers(&mut self, now: Moment, workers: &[Name]) -> Result<(), Error> {
         let call = Call::new(calls::WORKER_DEREGISTER);
-        self.call_in_slices::<()>(now, &call, workers).map(drop)
+        self.call_once_per_slice::<()>(now, &call, workers)
+            .map(drop)
     }
 }
 
 /// Adds to each worker the facts about its process that its name contains. If `are_all_known`, the list has all known
 /// workers: sorts it, and drops workers that were not seen for long.
-pub(super) fn fill_processes_and_sort_recent_if_all(
+pub(super) fn with_processes_ranked_if_all(
     mut workers: Vec<Worker>,
     are_all_known: bool,
     now: Moment,

@@ -61,7 +61,7 @@ impl Core {
         calls: &[Call],
         request: Option<u64>,
     ) -> Vec<Result<Value, Error>> {
-        let received = request.and_then(|number| self.take_replies_of_request(number));
+        let received = request.and_then(|number| self.receive_and_take_replies(number));
         match received {
             Some(received)
                 if received.fault.is_none()
@@ -86,7 +86,7 @@ impl Core {
     }
 
     /// The replies to a request.
-    fn take_replies_of_request(&mut self, number: u64) -> Option<ReceivedReplies> {
+    fn receive_and_take_replies(&mut self, number: u64) -> Option<ReceivedReplies> {
         self.receive_up_to(number);
         let mut open = self.ahead.open.iter();
         let at = open.position(|request| request.number == number)?;

@@ -320,9 +320,9 @@ pub(crate) fn spec_of_raw_call(name: &str, args: &[Vec<u8>]) -> CallSpec {
             _ => spec,
         },
         ("jobs", Some(b"scheduled")) => spec.with_incidental_writes(),
-        ("guard.put", Some(policy)) => match PutFieldsForRetryClass::from_json(policy) {
-            PutFieldsForRetryClass { dry: true, .. } => spec.as_dry_run(),
-            PutFieldsForRetryClass { replace: false, .. } => spec.with_retry_class(Idempotent),
+        ("guard.put", Some(policy)) => match PutPolicyReplaceAndDry::from_json(policy) {
+            PutPolicyReplaceAndDry { dry: true, .. } => spec.as_dry_run(),
+            PutPolicyReplaceAndDry { replace: false, .. } => spec.with_retry_class(Idempotent),
             _ => spec,
         },
         ("guard.depends", _) if !has_nonempty_mark_at(args, 1) => spec.with_retry_class(Idempotent),
@@ -369,16 +369,16 @@ fn has_nonempty_mark_at(args: &[Vec<u8>], index: usize) -> bool {
 /// The fields of the first argument of `guard.put`, a JSON object, that decide whether the call may be repeated.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct PutFieldsForRetryClass {
+struct PutPolicyReplaceAndDry {
     /// Whether the call replaces a job that exists already.
     replace: bool,
     dry: bool,
 }
 
-impl PutFieldsForRetryClass {
+impl PutPolicyReplaceAndDry {
     /// Reads the fields from the JSON text. Text that is not valid JSON forbids a repetition; the core will refuse it.
-    fn from_json(policy: &[u8]) -> PutFieldsForRetryClass {
-        serde_json::from_slice(policy).unwrap_or(PutFieldsForRetryClass {
+    fn from_json(policy: &[u8]) -> PutPolicyReplaceAndDry {
+        serde_json::from_slice(policy).unwrap_or(PutPolicyReplaceAndDry {
             replace: true,
             dry: false,
         })

@@ -32,7 +32,7 @@ const SEARCH_TIME: Duration = Duration::from_secs(1);
 const STRANGER_PATIENCE: Duration = Duration::from_millis(300);
 
 /// The nodes of a cluster, as one of its nodes reports them.
-struct ClusterMap {
+struct ClusterNodes {
     primaries: Vec<Node>,
     replicas: Vec<Node>,
     /// The ids of all nodes. A node keeps its id when its address changes.
@@ -61,7 +61,7 @@ struct NodeRow {
 }
 
 /// Where the keys of the prefix are, as a node reports it.
-enum KeysLocation {
+enum PrefixKeysLocation {
     Here,
     Elsewhere(MovedReply),
     /// The node belongs to another cluster.
@@ -99,17 +99,17 @@ impl Core {
                 Err(error) => return Err(error),
             };
             match arrival {
-                (arrival, KeysLocation::Here) => {
+                (arrival, PrefixKeysLocation::Here) => {
                     self.require_one_cluster(seeds, &node, deadline)?;
                     return Ok(arrival);
                 }
-                (_, KeysLocation::Down) => {
+                (_, PrefixKeysLocation::Down) => {
                     last = Some(error::cluster_down(&self.target));
                     down.push(node);
                 }
-                (_, KeysLocation::Foreign) => foreign = Some(node),
-                (_, KeysLocation::Elsewhere(moved)) => {
-                    let next = moved.named_node(&node);
+                (_, PrefixKeysLocation::Foreign) => foreign = Some(node),
+                (_, PrefixKeysLocation::Elsewhere(moved)) => {
+                    let next = moved.node_with_keys(&node);
                     if unreachable.contains(&next) {
                         owner = Some(next);
                         continue;
@@ -148,17 +148,17 @@ impl Core {
         server: ServerInfo,
         node: &Node,
         deadline: Instant,
-    ) -> Result<(ReachedServer, KeysLocation), Error> {
+    ) -> Result<(ReachedServer, PrefixKeysLocation), Error> {
         if server.mode != ServerMode::Cluster {
-            return Err(error::not_a_cluster_node(&self.target, node));
+            return Err(error::address_is_not_cluster_node(&self.target, node));
         }
         let (map, mut place) = self.locate_keys(&connection, node, deadline);
         match map {
             // A node that was reset or lost its configuration has a map without nodes, which does not show where keys
             // are.
-            Some(map) if map.ids.is_empty() => place = KeysLocation::Down,
+            Some(map) if map.ids.is_empty() => place = PrefixKeysLocation::Down,
             // The node's map shares no node with the cluster in use: the address names nodes of two clusters.
-            Some(map) if !self.is_same_cluster(&map.ids) => place = KeysLocation::Foreign,
+            Some(map) if !self.is_same_cluster(&map.ids) => place = PrefixKeysLocation::Foreign,
             map => {
                 self.adopt_cluster_map(map);
                 self.require_hash_tag_unless_one_primary(deadline)?;
@@ -208,13 +208,13 @@ impl Core {
         known.is_empty() || ids.iter().any(|id| known.contains(id))
     }
 
-    fn adopt_cluster_map(&mut self, map: Option<ClusterMap>) {
+    fn adopt_cluster_map(&mut self, map: Option<ClusterNodes>) {
         if let Some(map) = map {
             self.route.one_primary = map.complete && map.primaries.len() == 1;
             self.route.listed = map.primaries_then_replicas().cloned().collect();
             self.route.primaries = map.primaries;
             self.route.ids = map.ids;
-            if self.has_untagged_prefix_in_cluster() {
+            if self.relies_on_single_cluster_primary() {
                 self.script = Script::for_one_primary_cluster(self.prefix());
             }
         }
@@ -249,7 +249,7 @@ impl Core {
         self.adopt_cluster_map(map);
         self.require_hash_tag_unless_one_primary(deadline)?;
         match (self.route.one_primary, place) {
-            (true, KeysLocation::Here) => Ok(()),
+            (true, PrefixKeysLocation::Here) => Ok(()),
             _ => Err(error::address_is_cluster_node(&self.target)),
         }
     }
@@ -261,7 +261,7 @@ impl Core {
         connection: &Connection,
         node: &Node,
         deadline: Instant,
-    ) -> (Option<ClusterMap>, KeysLocation) {
+    ) -> (Option<ClusterNodes>, PrefixKeysLocation) {
         let mut packed = PackedCommands::default();
         let mut first = 0;
         if self.read_only {
@@ -272,20 +272,20 @@ impl Core {
         packed.add_command(&["CLUSTER", "SLOTS"]);
         if self.script.has_tagged_prefix() {
             packed.begin_command(1 + self.script.routing_keys().len());
-            packed.add_word(b"EXISTS");
+            packed.add_word_to_current_command(b"EXISTS");
             for key in self.script.routing_keys() {
-                packed.add_word(key.as_bytes());
+                packed.add_word_to_current_command(key.as_bytes());
             }
         }
         let received = connection.exchange(packed, deadline);
         let mut replies = received.replies.into_iter().skip(first);
         let map = replies
             .next()
-            .and_then(|slots| ClusterMap::from_reply(slots, node));
+            .and_then(|slots| ClusterNodes::from_reply(slots, node));
         let place = match replies.next() {
-            Some(reply) => KeysLocation::from_reply(&reply),
-            None if received.fault.is_some() => KeysLocation::Down,
-            None => KeysLocation::Here,
+            Some(reply) => PrefixKeysLocation::from_reply(&reply),
+            None if received.fault.is_some() => PrefixKeysLocation::Down,
+            None => PrefixKeysLocation::Here,
         };
         (map, place)
     }
@@ -315,7 +315,7 @@ impl Core {
     }
 
     /// The node of the cluster that the last connection went to; `None` outside a cluster.
-    pub(crate) fn connected_cluster_node(&self) -> Option<Node> {
+    pub(crate) fn last_connected_cluster_node(&self) -> Option<Node> {
         let node = self.route.node.clone();
         node.filter(|_| self.has_cluster_address())
     }
@@ -371,7 +371,7 @@ impl Core {
 
     /// Whether the server is a cluster with one primary, so that a prefix without a hash tag works
     /// for now.
-    pub(crate) fn has_untagged_prefix_in_cluster(&self) -> bool {
+    pub(crate) fn relies_on_single_cluster_primary(&self) -> bool {
         self.route.one_primary && !self.script.has_tagged_prefix()
     }
 }
@@ -390,25 +390,25 @@ fn is_next_node_worth_trying(error: &Error) -> bool {
     )
 }
 
-impl KeysLocation {
-    fn from_reply(reply: &Value) -> KeysLocation {
+impl PrefixKeysLocation {
+    fn from_reply(reply: &Value) -> PrefixKeysLocation {
         match (MovedReply::from_reply(reply), server_error(reply)) {
-            (Some(moved), _) => KeysLocation::Elsewhere(moved),
-            (None, Some(error)) if error.code == "CLUSTERDOWN" => KeysLocation::Down,
+            (Some(moved), _) => PrefixKeysLocation::Elsewhere(moved),
+            (None, Some(error)) if error.code == "CLUSTERDOWN" => PrefixKeysLocation::Down,
             // Any reply that neither redirects nor reports CLUSTERDOWN means that the node has the keys, even if they
             // are about to move.
-            _ => KeysLocation::Here,
+            _ => PrefixKeysLocation::Here,
         }
     }
 }
 
-impl ClusterMap {
+impl ClusterNodes {
     fn primaries_then_replicas(&self) -> impl Iterator<Item = &Node> {
         self.primaries.iter().chain(&self.replicas)
     }
 
     /// Reads the reply to `CLUSTER SLOTS`: ranges of slots, each with its primary and its replicas.
-    fn from_reply(reply: Value, asked_node: &Node) -> Option<ClusterMap> {
+    fn from_reply(reply: Value, asked_node: &Node) -> Option<ClusterNodes> {
         let (mut primaries, mut replicas, mut slots) = (Vec::new(), Vec::new(), 0);
         let mut ids = Vec::new();
         for range in reply::read_reply::<Vec<SlotRange>>("CLUSTER SLOTS", reply).ok()? {
@@ -431,7 +431,7 @@ impl ClusterMap {
                 }
             }
         }
-        Some(ClusterMap {
+        Some(ClusterNodes {
             primaries,
             replicas,
             ids,

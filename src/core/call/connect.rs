@@ -124,7 +124,7 @@ impl PackedCommands {
     pub(crate) fn add_command<W: AsRef<[u8]>>(&mut self, words: &[W]) {
         self.begin_command(words.len());
         for word in words {
-            self.add_word(word.as_ref());
+            self.add_word_to_current_command(word.as_ref());
         }
     }
 
@@ -135,7 +135,7 @@ impl PackedCommands {
     }
 
     /// Adds a word to the current command.
-    pub(crate) fn add_word(&mut self, word: &[u8]) {
+    pub(crate) fn add_word_to_current_command(&mut self, word: &[u8]) {
         pack_word(&mut self.bytes, word);
     }
 
@@ -177,7 +177,7 @@ impl PackedWords {
     }
 
     /// The size in bytes.
-    pub(crate) fn byte_len(&self) -> usize {
+    pub(crate) fn wire_byte_len(&self) -> usize {
         self.bytes.len()
     }
 }
@@ -294,7 +294,7 @@ impl Connection {
     /// Sends packed commands. [`Connection::next_message`] returns what arrives from now on. If the server is silent
     /// for half of `timeout`, the thread sends PING; if the server stays silent for the other half, the connection
     /// counts as broken.
-    pub(crate) fn send_and_listen(
+    pub(crate) fn send_and_listen_for_messages(
         &self,
         commands: PackedCommands,
         deadline: Instant,
@@ -480,7 +480,7 @@ fn pass_on_messages(
     outbox: &SyncSender<ReceivedReplies>,
 ) {
     let sent = stream.send(&packed.bytes);
-    let mut next = || receive_message(stream, timeout);
+    let mut next = || receive_message_pinging_when_silent(stream, timeout);
     let mut message = sent.and_then(|()| next());
     while let Ok(value) = message {
         let received = ReceivedReplies {
@@ -499,7 +499,10 @@ fn pass_on_messages(
 }
 
 /// The next message. A server that is silent for half of the time must reply to a PING within the other half.
-fn receive_message(stream: &mut Stream, timeout: Duration) -> Result<Value, Fault> {
+fn receive_message_pinging_when_silent(
+    stream: &mut Stream,
+    timeout: Duration,
+) -> Result<Value, Fault> {
     let silence = timeout / 2;
     if !stream.await_bytes(Instant::now() + silence)? {
         let mut ping = PackedCommands::default();

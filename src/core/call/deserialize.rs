@@ -60,7 +60,7 @@ impl ValueDeserializer {
     }
 
     /// Reads a number from the text of a field, or from an integer.
-    fn parse_number<T: std::str::FromStr>(self) -> Result<T, ReplyFault> {
+    fn parse_finite_decimal<T: std::str::FromStr>(self) -> Result<T, ReplyFault> {
         let text = self.into_bytes()?;
         let text = std::str::from_utf8(&text).ok();
         text.and_then(|text| text.trim().parse().ok())
@@ -92,16 +92,16 @@ impl<'de> Deserializer<'de> for ValueDeserializer {
 
     fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReplyFault> {
         let text = self.into_bytes()?;
-        let number = ValueDeserializer(Value::BulkString(text)).parse_number::<f64>();
+        let number = ValueDeserializer(Value::BulkString(text)).parse_finite_decimal::<f64>();
         visitor.visit_u64(number.unwrap_or(0.0) as u64)
     }
 
     fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReplyFault> {
-        visitor.visit_i64(self.parse_number()?)
+        visitor.visit_i64(self.parse_finite_decimal()?)
     }
 
     fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReplyFault> {
-        visitor.visit_f64(self.parse_number()?)
+        visitor.visit_f64(self.parse_finite_decimal()?)
     }
 
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReplyFault> {

@@ -151,7 +151,7 @@ pub(crate) fn login_to_sentinel(
     client_name: &str,
     deadline: Instant,
 ) -> Result<(), LoginFailure> {
-    let login = login_commands(target, client_name);
+    let login = auth_and_hello_commands(target, client_name);
     let replies = run_handshake_commands(connection, &login, deadline)?;
     for (command, reply) in login.iter().zip(&replies) {
         // A refused HELLO is no failure: a Sentinel without HELLO has no users to log in as, either.
@@ -210,13 +210,16 @@ fn handshake_commands<'a>(
     client_name: &'a str,
     questions: OptionalLoginQueries<'a>,
 ) -> Vec<HandshakeCommand<'a>> {
-    let mut commands = login_commands(target, client_name);
+    let mut commands = auth_and_hello_commands(target, client_name);
     add_commands_after_login(target, questions, &mut commands);
     commands
 }
 
 /// The commands that say who this client is.
-fn login_commands<'a>(target: &'a ServerTarget, client_name: &'a str) -> Vec<HandshakeCommand<'a>> {
+fn auth_and_hello_commands<'a>(
+    target: &'a ServerTarget,
+    client_name: &'a str,
+) -> Vec<HandshakeCommand<'a>> {
     let password = target.password.as_ref().map(|password| password.reveal());
     let mut commands = Vec::new();
     match (&target.user, password) {
@@ -403,7 +406,7 @@ fn read_command_reply(
             Ok(())
         }
         (HandshakeCommand::Replication, reply) => {
-            server.lag = InfoText(scalar_text_or_empty(&reply)).primary_silence();
+            server.lag = InfoText(scalar_text_or_empty(&reply)).time_since_primary_contact();
             Ok(())
         }
         (HandshakeCommand::Rights(_), reply) => {

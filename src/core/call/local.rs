@@ -151,7 +151,7 @@ impl LocalServer {
         if self.is_running()? {
             return Ok(false);
         }
-        let log = self.open_log()?;
+        let log = self.open_log_for_append()?;
         let log_size = log.metadata().map_or(0, |found| found.len());
         let fsync = fsync.unwrap_or(AppendFsync::Everysec);
         let (server_end, held_by_server) =
@@ -311,7 +311,7 @@ impl LocalServer {
     /// Whether the mode 0700 could lock other users out of their files: other users may enter the directory, the
     /// directory is not empty, and the lock file of a private server is missing there.
     fn would_lock_out_other_users(&self) -> io::Result<bool> {
-        let open = trust::others_may_use(std::fs::metadata(&self.dir)?.mode());
+        let open = trust::others_have_any_right(std::fs::metadata(&self.dir)?.mode());
         let is_private = || self.dir.join("lock").is_file();
         Ok(open && !is_private() && !self.is_dir_empty()?)
     }
@@ -347,7 +347,7 @@ impl LocalServer {
     }
 
     /// Opens the server's log to append to it. The program that starts the server also prints there.
-    fn open_log(&self) -> Result<File, Error> {
+    fn open_log_for_append(&self) -> Result<File, Error> {
         OpenOptions::new()
             .create(true)
             .append(true)

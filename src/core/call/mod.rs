@@ -242,7 +242,7 @@ impl Core {
     }
 
     /// The server's `run_id`, which changes at each restart; `None` if the server does not report one.
-    pub fn run_id(&mut self) -> Option<String> {
+    pub fn read_run_id(&mut self) -> Option<String> {
         let mut info = PackedCommands::default();
         info.add_command(&["INFO", "server"]);
         let deadline = Instant::now() + self.timeout;
@@ -303,7 +303,7 @@ impl Core {
 
     /// How long the server has not heard from its primary. `None`: the server is no replica, or the login did not ask,
     /// since calls may write.
-    pub(crate) fn primary_silence(&self) -> Option<Duration> {
+    pub(crate) fn time_since_primary_contact(&self) -> Option<Duration> {
         self.lag
     }
 
@@ -329,7 +329,7 @@ impl Core {
 
     /// Asks the server for missing rights: the Redis commands that a call may need but the user is not allowed to run.
     pub(crate) fn test_rights(&mut self, now: Moment) -> Result<MissingRights, Error> {
-        let (read_only, one_primary) = (self.read_only, self.has_untagged_prefix_in_cluster());
+        let (read_only, one_primary) = (self.read_only, self.relies_on_single_cluster_primary());
         let test = rights::full_rights_test(self.run[1], read_only, one_primary, self.prefix());
         let missing: Vec<Name> = self.call(now, test)?;
         Ok(MissingRights::from_names(&missing))
@@ -401,7 +401,8 @@ impl Core {
             }
             if !self.missing_rights.is_empty() && calls.iter().any(Call::may_write) {
                 let (missing, target) = (&self.missing_rights, &self.target);
-                let error = rights::missing_rights_before_run_error(missing, target, self.prefix());
+                let error =
+                    rights::missing_rights_before_send_error(missing, target, self.prefix());
                 round.unsent = Some(error);
                 break;
             }
@@ -503,9 +504,15 @@ impl Core {
             return;
         };
         let mut packed = PackedCommands::default();
-        let one_primary = self.has_untagged_prefix_in_cluster();
+        let one_primary = self.relies_on_single_cluster_primary();
         let (only_reads, prefix) = (!call.may_write(), self.prefix());
-        rights::add_script_rights_test(self.run[1], only_reads, one_primary, prefix, &mut packed);
+        rights::add_rights_test_inside_scripts(
+            self.run[1],
+            only_reads,
+            one_primary,
+            prefix,
+            &mut packed,
+        );
         let missing = self
             .send_once(packed, deadline)
             .map(rights::read_forbidden_commands);
@@ -595,18 +602,18 @@ impl Core {
             let rest = call.args.len() + call.packed_args.word_count();
             if call.is_plain {
                 packed.begin_command(1 + rest);
-                packed.add_word(call.name.as_bytes());
+                packed.add_word_to_current_command(call.name.as_bytes());
             } else {
                 packed.begin_command(5 + keys.len() + rest);
-                packed.add_word(command.as_bytes());
-                packed.add_word(script.as_bytes());
-                packed.add_word(if keys.is_empty() { b"0" } else { b"2" });
+                packed.add_word_to_current_command(command.as_bytes());
+                packed.add_word_to_current_command(script.as_bytes());
+                packed.add_word_to_current_command(if keys.is_empty() { b"0" } else { b"2" });
                 for word in keys.iter().map(String::as_str).chain([&*call.name, now]) {
-                    packed.add_word(word.as_bytes());
+                    packed.add_word_to_current_command(word.as_bytes());
                 }
             }
             for arg in &call.args {
-                packed.add_word(arg);
+                packed.add_word_to_current_command(arg);
             }
             packed.add_packed_words(&call.packed_args);
         }

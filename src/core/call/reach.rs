@@ -37,7 +37,7 @@ pub(crate) struct ReachReport {
 /// Redis command.
 pub(crate) fn probe_server(target: &ServerTarget, timeout: Duration) -> ReachReport {
     let mut report = ReachReport::default();
-    match address_without_local_start(target) {
+    match address_that_starts_no_server(target) {
         Ok(address) => report.probe_connection(target, address, timeout),
         Err(error) => report.error = Some(error),
     }
@@ -45,7 +45,7 @@ pub(crate) fn probe_server(target: &ServerTarget, timeout: Duration) -> ReachRep
 }
 
 /// The address of the server. A `local:` address comes with the flag that a connection to it starts no server.
-fn address_without_local_start(target: &ServerTarget) -> Result<Address, Error> {
+fn address_that_starts_no_server(target: &ServerTarget) -> Result<Address, Error> {
     match &target.address {
         Address::Local { dir, .. } => {
             LocalServer::new(dir.as_deref()).map(|local| local.target_without_start().address)

@@ -188,7 +188,7 @@ impl InfoText {
     }
 
     /// How long ago the replica that sent this text last heard from its primary; `None` if the server is no replica.
-    pub(crate) fn primary_silence(&self) -> Option<Duration> {
+    pub(crate) fn time_since_primary_contact(&self) -> Option<Duration> {
         // The server counts in `master_last_io_seconds_ago` while the link to its primary is up, and in
         // `master_link_down_since_seconds` while that link is down.
         let fields = [

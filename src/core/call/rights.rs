@@ -181,7 +181,7 @@ pub(crate) fn missing_rights_hint(target: &ServerTarget) -> &'static str {
 
 /// The syntax in which [`acl_lines`] writes the rights of a user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum AclSyntax {
+pub enum AclOutputForm {
     /// Commands for `redis-cli`
     #[default]
     Setuser,
@@ -199,7 +199,7 @@ const SPLITS: &str = "check --repair in a cluster with one primary";
 
 /// The lines by which a Redis administrator creates the users for `qless`. Each user or grant is a single long line:
 /// `redis-cli` and ACL files do not allow line breaks.
-pub fn acl_lines(prefix: &str, form: AclSyntax) -> String {
+pub fn acl_lines(prefix: &str, form: AclOutputForm) -> String {
     const OPERATES: &str = "put, pop, bulk verbs, events; clients that load their own script may need more:\n\
                             # the reference also runs zremrangebyrank and zremrangebyscore";
     const READS_ONLY: &str = "--read-only and events, on a primary or a replica \
@@ -218,7 +218,7 @@ pub fn acl_lines(prefix: &str, form: AclSyntax) -> String {
         )
     };
     let mut text = String::new();
-    if form == AclSyntax::Setuser {
+    if form == AclOutputForm::Setuser {
         let mut user = |about: &str, name: &str, rules: String| {
             _ = writeln!(text, "# {about}\nACL SETUSER {name}{rules}");
         };
@@ -251,7 +251,7 @@ pub fn acl_lines(prefix: &str, form: AclSyntax) -> String {
         (READS_ONLY, "qless-ro", "%R~", &[READS]),
     ] {
         let rules = rules(keys, "", parts);
-        _ = if form == AclSyntax::AccessString {
+        _ = if form == AclOutputForm::AccessString {
             writeln!(text, "# {about}\non {rules}")
         } else {
             // An ACL file cannot hold comments: leave out `about`, the description of the user.
@@ -379,7 +379,7 @@ pub(crate) fn add_handshake_rights_test(prefix: &str, packed: &mut PackedCommand
 
 /// Adds to a request the test of all commands that any script may run, after the server refused one of them. `eval` is
 /// `EVAL` or `EVAL_RO`. `has_one_primary` is set for a cluster with one primary and a prefix without a hash tag.
-pub(crate) fn add_script_rights_test(
+pub(crate) fn add_rights_test_inside_scripts(
     eval: &str,
     only_reads: bool,
     has_one_primary: bool,
@@ -428,7 +428,7 @@ pub(crate) fn read_forbidden_commands(reply: Value) -> Vec<String> {
 
 /// The error for a change that was not sent, since the user is not allowed to run these Redis commands. It says that
 /// nothing was changed.
-pub(crate) fn missing_rights_before_run_error(
+pub(crate) fn missing_rights_before_send_error(
     missing: &[String],
     target: &ServerTarget,
     prefix: &str,

@@ -29,13 +29,13 @@ const FAILOVER_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The reply of a Sentinel about the master.
 pub(super) enum SentinelReply {
-    Master(NamedMaster),
+    Master(ReportedMaster),
     /// The Sentinel knows no master with the name in the address. It knows masters with these names.
     Unknown(Vec<Name>),
 }
 
 /// The master that a Sentinel names.
-pub(super) struct NamedMaster {
+pub(super) struct ReportedMaster {
     node: Node,
     /// Of Sentinels that disagree, the one with the greater epoch knows of a later failover.
     config_epoch: u64,
@@ -78,10 +78,10 @@ impl Core {
                         node: Some(master.node),
                     });
                 }
-                Ok(_) => last = Some(error::not_a_master(&self.target, &master.node)),
+                Ok(_) => last = Some(error::named_master_is_replica(&self.target, &master.node)),
                 // The master refuses this client, and will not accept it later. Asking another Sentinel does not help.
-                Err(error) if is_lasting_refusal(&error) => return Err(error),
-                Err(error) => last = Some(error::master_lost(&self.target, error)),
+                Err(error) if is_lasting_master_refusal(&error) => return Err(error),
+                Err(error) => last = Some(error::named_master_unreachable(&self.target, error)),
             }
         }
         Err(match (last, known, refused) {
@@ -209,7 +209,7 @@ impl Core {
             && let Ok(port) = port.lossless_text().parse()
         {
             let watched = masters.find(|one| one.name == Name::from(&*sentinels.master));
-            return Ok(SentinelReply::Master(NamedMaster {
+            return Ok(SentinelReply::Master(ReportedMaster {
                 node: Node::new(host.lossless_text(), port),
                 config_epoch: watched.as_ref().map_or(0, |one| one.config_epoch),
                 is_failing_over: watched
@@ -223,7 +223,7 @@ impl Core {
 }
 
 /// Whether a master refused this client for a reason that will not pass by itself, such as a wrong password.
-fn is_lasting_refusal(error: &Error) -> bool {
+fn is_lasting_master_refusal(error: &Error) -> bool {
     matches!(
         error.kind(),
         Kind::Auth | Kind::Usage | Kind::NoPerm | Kind::Tls | Kind::Unsupported

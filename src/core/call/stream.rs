@@ -39,7 +39,7 @@ pub(super) struct Stream {
 }
 
 struct TimedSocket {
-    socket: Socket,
+    socket: PlainOrTlsSocket,
     /// The first byte that was received.
     first: Option<u8>,
     /// The time at which reads and writes fail with a timeout; `None` for no limit.
@@ -52,7 +52,7 @@ enum TimeoutDirection {
     Write,
 }
 
-enum Socket {
+enum PlainOrTlsSocket {
     Unix(UnixStream),
     Tcp(TcpStream),
     Tls(Box<TlsStream>),
@@ -67,7 +67,7 @@ impl Stream {
 
     /// A stream over a Unix socket that is already connected.
     pub(super) fn from_unix_socket(socket: UnixStream) -> Stream {
-        Stream::new(Socket::Unix(socket))
+        Stream::new(PlainOrTlsSocket::Unix(socket))
     }
 
     /// Connects to a TCP port, with TLS if `tls` is given. Calls `on_step` after each completed step.
@@ -84,14 +84,14 @@ impl Stream {
         let socket = connect_socket(address, timeout).map_err(|error| Fault::from_io(&error))?;
         on_step(ConnectStep::Connected(Some(*address)));
         let Some(tls) = tls else {
-            return Ok(Stream::new(Socket::Tcp(socket)));
+            return Ok(Stream::new(PlainOrTlsSocket::Tcp(socket)));
         };
         let stream = tls.connect(socket, address, deadline)?;
         on_step(ConnectStep::Encrypted);
-        Ok(Stream::new(Socket::Tls(Box::new(stream))))
+        Ok(Stream::new(PlainOrTlsSocket::Tls(Box::new(stream))))
     }
 
-    fn new(socket: Socket) -> Stream {
+    fn new(socket: PlainOrTlsSocket) -> Stream {
         let wire = TimedSocket {
             socket,
             first: None,
@@ -106,8 +106,8 @@ impl Stream {
     /// verifies the certificate twice more, since only the errors of that reveal the names and the expiry.
     pub(super) fn tls_session(&self) -> Option<TlsSessionInfo> {
         match &self.wire.get_ref().socket {
-            Socket::Tls(stream) => Some(stream.session()),
-            Socket::Unix(_) | Socket::Tcp(_) => None,
+            PlainOrTlsSocket::Tls(stream) => Some(stream.session()),
+            PlainOrTlsSocket::Unix(_) | PlainOrTlsSocket::Tcp(_) => None,
         }
     }
 
@@ -181,19 +181,27 @@ impl TimedSocket {
         }
         let left = Some(left);
         match (&self.socket, scope) {
-            (Socket::Unix(socket), TimeoutDirection::Read) => socket.set_read_timeout(left),
-            (Socket::Unix(socket), TimeoutDirection::Write) => socket.set_write_timeout(left),
-            (Socket::Tcp(socket), TimeoutDirection::Read) => socket.set_read_timeout(left),
-            (Socket::Tcp(socket), TimeoutDirection::Write) => socket.set_write_timeout(left),
+            (PlainOrTlsSocket::Unix(socket), TimeoutDirection::Read) => {
+                socket.set_read_timeout(left)
+            }
+            (PlainOrTlsSocket::Unix(socket), TimeoutDirection::Write) => {
+                socket.set_write_timeout(left)
+            }
+            (PlainOrTlsSocket::Tcp(socket), TimeoutDirection::Read) => {
+                socket.set_read_timeout(left)
+            }
+            (PlainOrTlsSocket::Tcp(socket), TimeoutDirection::Write) => {
+                socket.set_write_timeout(left)
+            }
             // With TLS, a read may also write, and a write may also read: set both timeouts.
-            (Socket::Tls(stream), _) => stream.set_timeout(left),
+            (PlainOrTlsSocket::Tls(stream), _) => stream.set_timeout(left),
         }
     }
 
     fn fault_of_io(&mut self, error: &io::Error) -> Fault {
         match &mut self.socket {
-            Socket::Tls(stream) => stream.fault_of_io(error),
-            Socket::Unix(_) | Socket::Tcp(_) => Fault::from_io(error),
+            PlainOrTlsSocket::Tls(stream) => stream.fault_of_io(error),
+            PlainOrTlsSocket::Unix(_) | PlainOrTlsSocket::Tcp(_) => Fault::from_io(error),
         }
     }
 }
@@ -203,9 +211,9 @@ impl Read for TimedSocket {
         let count = loop {
             self.set_timeout_until_deadline(TimeoutDirection::Read)?;
             let read = match &mut self.socket {
-                Socket::Unix(socket) => socket.read(buffer),
-                Socket::Tcp(socket) => socket.read(buffer),
-                Socket::Tls(stream) => stream.read(buffer),
+                PlainOrTlsSocket::Unix(socket) => socket.read(buffer),
+                PlainOrTlsSocket::Tcp(socket) => socket.read(buffer),
+                PlainOrTlsSocket::Tls(stream) => stream.read(buffer),
             };
             match read {
                 // Read again after an interruption: a stop of the process by Ctrl-Z interrupts a read with a timeout.
@@ -224,16 +232,16 @@ impl Write for TimedSocket {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.set_timeout_until_deadline(TimeoutDirection::Write)?;
         match &mut self.socket {
-            Socket::Unix(socket) => socket.write(bytes),
-            Socket::Tcp(socket) => socket.write(bytes),
-            Socket::Tls(stream) => stream.write(bytes),
+            PlainOrTlsSocket::Unix(socket) => socket.write(bytes),
+            PlainOrTlsSocket::Tcp(socket) => socket.write(bytes),
+            PlainOrTlsSocket::Tls(stream) => stream.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.socket {
-            Socket::Unix(_) | Socket::Tcp(_) => Ok(()),
-            Socket::Tls(stream) => stream.flush(),
+            PlainOrTlsSocket::Unix(_) | PlainOrTlsSocket::Tcp(_) => Ok(()),
+            PlainOrTlsSocket::Tls(stream) => stream.flush(),
         }
     }
 }

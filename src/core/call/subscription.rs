@@ -266,7 +266,7 @@ impl Subscriber {
         for channel in &self.channels {
             packed.add_command(&[&b"SUBSCRIBE"[..], channel]);
         }
-        connection.send_and_listen(packed, deadline, self.core.timeout);
+        connection.send_and_listen_for_messages(packed, deadline, self.core.timeout);
         let mut unconfirmed = self.channels.len();
         while self.open.strong_count() > 0 {
             let received = match connection.next_message(USE_CHECK_INTERVAL) {

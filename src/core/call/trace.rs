@@ -74,7 +74,7 @@ impl Core {
                 _ = write!(line, " {}", argument_text_or_size(arg));
             }
             if call.packed_args.word_count() > 0 {
-                _ = write!(line, " <{} bytes>", call.packed_args.byte_len());
+                _ = write!(line, " <{} bytes>", call.packed_args.wire_byte_len());
             }
             let reply = reply.as_ref().map_or("no reply".into(), reply_text_or_size);
             self.trace

@@ -16,7 +16,7 @@ const USUAL_SHA: &str = env!("QLESS_CORE_SHA");
 
 /// Consecutive lines of the script, which the build joined from files of `lua/`. A script consists of a few such parts.
 #[derive(Debug)]
-struct ScriptPart {
+struct JoinedLuaFiles {
     text: &'static str,
     lines: usize,
     /// Where each file of `lua/` begins: the line in this part, counted from 0, and the path of the file. The path is
@@ -28,7 +28,7 @@ include!(concat!(env!("OUT_DIR"), "/parts.rs"));
 
 /// The clients that a script is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub(crate) enum ScriptClients {
     /// For all clients of qless-core.
     Common,
     /// For qless-php. This script has the defaults and replies of that client's own core, which differ.
@@ -39,12 +39,12 @@ pub(crate) enum Dialect {
     Library,
 }
 
-impl Dialect {
-    fn script_parts(self) -> &'static [ScriptPart] {
+impl ScriptClients {
+    fn script_parts(self) -> &'static [JoinedLuaFiles] {
         match self {
-            Dialect::Common | Dialect::QlessPhp => &[HEAD, NEED, DISPATCH],
-            Dialect::OnePrimary => &[HEAD, SPLIT, NEED, DISPATCH],
-            Dialect::Library => &[HEAD, NEED, LIB],
+            ScriptClients::Common | ScriptClients::QlessPhp => &[HEAD, NEED, DISPATCH],
+            ScriptClients::OnePrimary => &[HEAD, SPLIT, NEED, DISPATCH],
+            ScriptClients::Library => &[HEAD, NEED, LIB],
         }
     }
 }
@@ -55,39 +55,39 @@ pub struct Script {
     prefix: String,
     /// The keys that each call passes to EVALSHA: none, or two keys that never exist.
     routing_keys: Vec<String>,
-    dialect: Dialect,
+    dialect: ScriptClients,
     sha: Cow<'static, str>,
 }
 
 impl Script {
     /// The script that `qless` loads.
     pub fn new(prefix: &str) -> Script {
-        Script::with_prefix(prefix, Dialect::Common)
+        Script::with_prefix(prefix, ScriptClients::Common)
     }
 
     /// The script that qless-php loads in place of its own.
     pub fn for_qless_php(prefix: &str) -> Script {
-        Script::with_prefix(prefix, Dialect::QlessPhp)
+        Script::with_prefix(prefix, ScriptClients::QlessPhp)
     }
 
     /// The script for a cluster that has one primary, if the prefix has no hash tag. That primary has all keys.
     pub(crate) fn for_one_primary_cluster(prefix: &str) -> Script {
-        Script::with_prefix(prefix, Dialect::OnePrimary)
+        Script::with_prefix(prefix, ScriptClients::OnePrimary)
     }
 
     /// The core as a Lua library: plugins of other clients append their own script to its text.
-    pub fn library_form(prefix: &str) -> Script {
-        Script::with_prefix(prefix, Dialect::Library)
+    pub fn for_appended_plugins(prefix: &str) -> Script {
+        Script::with_prefix(prefix, ScriptClients::Library)
     }
 
-    fn with_prefix(prefix: &str, dialect: Dialect) -> Script {
+    fn with_prefix(prefix: &str, dialect: ScriptClients) -> Script {
         let mut script = Script {
             prefix: prefix.to_string(),
             routing_keys: routing_keys(prefix),
             dialect,
             sha: USUAL_SHA.into(),
         };
-        if prefix != USUAL_PREFIX || dialect != Dialect::Common {
+        if prefix != USUAL_PREFIX || dialect != ScriptClients::Common {
             script.sha = Sha1::from(script.script_text()).digest().to_string().into();
         }
         script
@@ -111,7 +111,7 @@ impl Script {
 
     /// The text of the script for this prefix, exactly as the server gets it.
     pub fn script_text(&self) -> String {
-        let php = self.dialect == Dialect::QlessPhp;
+        let php = self.dialect == ScriptClients::QlessPhp;
         let tagged = self.has_tagged_prefix();
         // A Dragonfly server runs a script whose calls name no keys only if the script's first line allows that. With a
         // hash tag each call names two keys.
@@ -267,7 +267,7 @@ mod tests {
         for script in [
             Script::new("ql:"),
             Script::for_one_primary_cluster("t:"),
-            Script::library_form("ql:"),
+            Script::for_appended_plugins("ql:"),
         ] {
             let mut count = 0;
             for (number, line) in (1..).zip(script.script_text().lines()) {

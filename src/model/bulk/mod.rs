@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
-pub(crate) use self::report::{BulkReport, BulkRow, BulkTableColumns, BulkTotals, Verb};
+pub(crate) use self::report::{BulkReport, BulkTableColumns, BulkTableRow, BulkTotals, Verb};
 use super::job::Job;
 use crate::clock::moment::Moment;
 use crate::error::{Error, JobChangeRefusal, Kind};
@@ -211,12 +211,12 @@ impl OutcomeDetail {
     pub(crate) fn detail_for_documents(&self) -> String {
         match self {
             OutcomeDetail::Text(text) | OutcomeDetail::Caused { text, .. } => text.clone(),
-            _ => format!("it is {}", self.shared_reason_text()),
+            _ => format!("it is {}", self.reason_text_for_summary()),
         }
     }
 
     /// The detail in a summary of several jobs: `depends, not running`.
-    pub(crate) fn shared_reason_text(&self) -> String {
+    pub(crate) fn reason_text_for_summary(&self) -> String {
         match self {
             OutcomeDetail::State { is, required: None } => is.to_string(),
             OutcomeDetail::State {

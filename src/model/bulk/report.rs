@@ -67,7 +67,7 @@ pub(crate) struct BulkReport {
     #[serde(skip)]
     pub table_columns: BulkTableColumns,
     #[serde(skip)]
-    pub rows: Vec<BulkRow>,
+    pub rows: Vec<BulkTableRow>,
 }
 
 /// Whether a bulk command has a table, and which columns follow the jid in it.
@@ -90,7 +90,7 @@ pub(crate) enum BulkTableColumns {
 
 /// A row of the table of a bulk action: the jid, and the cells after it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct BulkRow {
+pub(crate) struct BulkTableRow {
     pub jid: Name,
     pub cells: Vec<Name>,
 }
@@ -136,23 +136,27 @@ impl Verb {
         }
     }
 
-    pub(crate) const fn with_raw_replies(self) -> Verb {
+    pub(crate) const fn allowing_raw_format(self) -> Verb {
         Verb { raw: true, ..self }
     }
 }
 
-const JID: Column<BulkRow> = Column::of_names("JID", |row| &row.jid);
-const OLD: Column<BulkRow> = Column::of_numbers("OLD", |row, _| number_cell(&row.cells[0]));
-const NEW: Column<BulkRow> = Column::of_numbers("NEW", |row, _| number_cell(&row.cells[1]));
-const TAGS: Column<BulkRow> = Column::of_text("TAGS", |row, _| Cell::name_list(&row.cells, false));
-const REMAINING: Column<BulkRow> =
-    Column::of_numbers("REMAINING", |row, _| number_cell(&row.cells[0]));
-const STATE: Column<BulkRow> = Column::of_text("STATE", |row, _| Cell::text(&row.cells[0]));
-const EXPIRES: Column<BulkRow> = Column::of_text("EXPIRES", |row, _| Cell::text(&row.cells[0]));
+const JID: Column<BulkTableRow> = Column::of_names("JID", |row| &row.jid);
+const OLD: Column<BulkTableRow> =
+    Column::of_numbers("OLD", |row, _| cell_sorted_as_number(&row.cells[0]));
+const NEW: Column<BulkTableRow> =
+    Column::of_numbers("NEW", |row, _| cell_sorted_as_number(&row.cells[1]));
+const TAGS: Column<BulkTableRow> =
+    Column::of_text("TAGS", |row, _| Cell::name_list(&row.cells, false));
+const REMAINING: Column<BulkTableRow> =
+    Column::of_numbers("REMAINING", |row, _| cell_sorted_as_number(&row.cells[0]));
+const STATE: Column<BulkTableRow> = Column::of_text("STATE", |row, _| Cell::text(&row.cells[0]));
+const EXPIRES: Column<BulkTableRow> =
+    Column::of_text("EXPIRES", |row, _| Cell::text(&row.cells[0]));
 
 impl BulkTableColumns {
     /// The columns of the table; none if there is no table.
-    fn columns(self) -> &'static [Column<BulkRow>] {
+    fn columns(self) -> &'static [Column<BulkTableRow>] {
         match self {
             BulkTableColumns::Nothing => &[],
             BulkTableColumns::Jids => const { &[JID] },
@@ -183,7 +187,7 @@ impl View for BulkReport {
     }
 }
 
-fn number_cell(text: &Name) -> Cell {
+fn cell_sorted_as_number(text: &Name) -> Cell {
     let number = text.as_str().and_then(|text| text.parse().ok());
     Cell::sorted_by(number.unwrap_or(f64::NAN), text.as_bytes())
 }
@@ -196,7 +200,7 @@ impl ReasonTally {
     pub(crate) fn count_outcome_reason(&mut self, outcome: &JobOutcome) {
         let why = match &outcome.detail {
             _ if outcome.code == OutcomeCode::Gone => "gone".into(),
-            Some(detail) => detail.shared_reason_text(),
+            Some(detail) => detail.reason_text_for_summary(),
             None => outcome.code.into_str().into(),
         };
         self.count_reason(outcome.result, &why, outcome.jid.as_bytes());

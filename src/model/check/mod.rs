@@ -25,7 +25,7 @@ pub(crate) struct CheckReport {
     pub dry_run: Option<bool>,
     /// With --repair --dry-run: the repairs that would be made, in order
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub plan: Option<Vec<DryRunRepair>>,
+    pub plan: Option<Vec<FindingRepairCommands>>,
 }
 
 /// The extent of a scan, and its verdict.
@@ -92,7 +92,7 @@ impl ReportedFinding {
         }
     }
 
-    pub(crate) fn repair_counts(&self) -> RepairCounts {
+    pub(crate) fn repair_counts_or_zeros(&self) -> RepairCounts {
         self.repair.unwrap_or_default()
     }
 
@@ -240,7 +240,7 @@ pub(crate) struct RepairCounts {
 
 /// The repair of one finding, as `--dry-run` shows it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct DryRunRepair {
+pub(crate) struct FindingRepairCommands {
     /// The kind of problem
     #[schemars(with = "String")]
     pub finding: FindingId,

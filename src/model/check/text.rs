@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{CheckReport, DryRunRepair, RepairReport, ReportedFinding};
+use super::{CheckReport, FindingRepairCommands, RepairReport, ReportedFinding};
 use crate::model::finding::{ExampleForm, FindingId, RepairApproval, Severity};
-use crate::model::jid_labels::JidLabels;
+use crate::model::jid_labels::FullOrShortJids;
 use crate::model::verdict::Verdict;
 use crate::name::Name;
 use crate::text::{
@@ -99,7 +99,7 @@ const EXAMPLES: Column<ReportedFinding> =
 /// The examples of a finding in one line, each with its jid or name and its detail.
 fn examples_line(found: &ReportedFinding, may_shorten: bool) -> String {
     let items = found.examples.iter().map(|example| &example.item);
-    let names = JidLabels::new(items, may_shorten);
+    let names = FullOrShortJids::new(items, may_shorten);
     let form = found.finding.form;
     if form == ExampleForm::JidIn {
         return examples_by_location(&found.examples, &names);
@@ -133,7 +133,7 @@ fn name_and_detail(name: String, detail: String) -> String {
 }
 
 /// `mail: 3f2a…, 81c0…; images: 7d1f…`
-fn examples_by_location(examples: &[Verdict], names: &JidLabels) -> String {
+fn examples_by_location(examples: &[Verdict], names: &FullOrShortJids) -> String {
     let mut locations: Vec<(&Name, Vec<String>)> = Vec::new();
     for example in examples {
         let name = names.jid_label(&example.item);
@@ -158,12 +158,15 @@ const REPAIR_COLUMNS: &[Column<ReportedFinding>] = &[
     SEVERITY,
     FINDING,
     Column::of_counts("REPAIRED", |found: &ReportedFinding| {
-        found.repair_counts().repaired
+        found.repair_counts_or_zeros().repaired
     })
     .drop_rank(1),
-    Column::of_counts("GONE", |found: &ReportedFinding| found.repair_counts().gone).drop_rank(5),
+    Column::of_counts("GONE", |found: &ReportedFinding| {
+        found.repair_counts_or_zeros().gone
+    })
+    .drop_rank(5),
     Column::of_counts("REFUSED", |found: &ReportedFinding| {
-        found.repair_counts().refused
+        found.repair_counts_or_zeros().refused
     })
     .drop_rank(4),
     Column::of_counts("REMAINING", |found: &ReportedFinding| found.count).drop_rank(2),
@@ -177,7 +180,7 @@ const REPAIR_COLUMNS: &[Column<ReportedFinding>] = &[
 impl ReportedFinding {
     /// What the repair did about the finding: `removed the id`, or `none` with the reason.
     fn taken_action_text(&self) -> String {
-        let counts = self.repair_counts();
+        let counts = self.repair_counts_or_zeros();
         match (counts.repaired, self.finding.remedy) {
             (1.., Some(remedy)) => format!("{} {}", remedy.past, remedy.what),
             _ if self.repairable > 0 || counts.gone + counts.refused > 0 => "none".to_owned(),
@@ -205,7 +208,7 @@ impl View for RepairReport {
 
 impl RepairReport {
     /// The line with the totals of a repair: `6 repaired, 1 gone by itself in 0.4s`.
-    pub(crate) fn totals_line(&self) -> String {
+    pub(crate) fn repair_totals_line(&self) -> String {
         let mut summary = format!(
             "{} repaired",
             with_thousands_separators(self.totals.repaired)
@@ -233,7 +236,7 @@ impl RepairReport {
 }
 
 /// The Redis commands of one planned repair, below a comment line (`#`) that names the finding.
-pub(crate) fn planned_commands(planned: &DryRunRepair) -> String {
+pub(crate) fn planned_commands(planned: &FindingRepairCommands) -> String {
     let mut text = format!("# {}", planned.finding);
     for word in [&planned.item, &planned.detail] {
         if !word.is_empty() {

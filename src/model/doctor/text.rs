@@ -5,7 +5,7 @@ use strum::VariantArray;
 use super::{Diagnosis, DoctorCheck, DoctorItem, DoctorLevel};
 use crate::text::{sanitize_to_line, width, wrap_and_indent};
 use crate::view::document::DocumentKind;
-use crate::view::paint::{Style, StyleMarker};
+use crate::view::paint::{Style, TextStyler};
 use crate::view::{NdjsonLines, RenderOptions, View};
 
 impl View for Diagnosis {
@@ -15,7 +15,7 @@ impl View for Diagnosis {
     );
 
     fn text(&self, options: &RenderOptions) -> String {
-        let marks = StyleMarker::new(options.color);
+        let marks = TextStyler::new(options.color);
         let lines = self.items.iter().map(|item| {
             if options.terminal {
                 item.terminal_lines(options.width, marks)
@@ -54,7 +54,7 @@ impl DoctorLevel {
 impl DoctorItem {
     /// The lines of a check on a terminal. The hint follows what was found, or is below it if both do not fit on one
     /// line.
-    fn terminal_lines(&self, columns: usize, marks: StyleMarker) -> String {
+    fn terminal_lines(&self, columns: usize, marks: TextStyler) -> String {
         let names = DoctorCheck::VARIANTS.iter();
         let names = names.map(|check| check.into_str().len()).max().unwrap_or(0);
         let indent = 2 + names + 2;

@@ -11,7 +11,7 @@ use crate::name::Name;
 use crate::text;
 use crate::text::{Sanitized, failure_summary_line, format_count, format_duration, short_jid};
 use crate::view::document::DocumentKind;
-use crate::view::paint::{Style, StyleMarker};
+use crate::view::paint::{Style, TextStyler};
 use crate::view::{NdjsonLines, RenderOptions, View};
 
 impl View for Explanation {
@@ -87,7 +87,7 @@ impl Explanation {
         };
         let (first, second, third) = (widest(0), widest(1), widest(2));
         let fits = 4 + first + 2 + second + 2 + third <= options.width;
-        let marks = StyleMarker::new(options.color);
+        let marks = TextStyler::new(options.color);
         let pad = |text: &str, width: usize| {
             let gap = width.saturating_sub(text::width(text));
             format!("{text}{}", " ".repeat(gap))
@@ -404,7 +404,7 @@ impl DelayReason {
                 }));
             }
             ReasonCode::Failed => {
-                parts.push(failure_text(group, message));
+                parts.push(group_and_message_or_empty(group, message));
                 parts.extend(since.map(|since| options.when(since)));
             }
             ReasonCode::Complete => parts.extend(since.map(|since| options.when(since))),
@@ -456,7 +456,7 @@ fn blocking_job_text(root: &Neighbor, options: &RenderOptions) -> String {
     format!("{} ({})", root.jid, facts.join(", "))
 }
 
-fn failure_text(group: &Option<Name>, message: &Option<Name>) -> String {
+fn group_and_message_or_empty(group: &Option<Name>, message: &Option<Name>) -> String {
     let message = message
         .as_ref()
         .map(|message| failure_summary_line(message.as_bytes()));

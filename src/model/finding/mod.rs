@@ -172,7 +172,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    pub const fn meaning(self) -> &'static str {
+    pub const fn severity_meaning(self) -> &'static str {
         match self {
             Severity::Critical => "wedges a queue for clients with the reference core",
             Severity::Error => "loses, doubles or blocks a job",
@@ -205,7 +205,7 @@ pub struct RemedyWords {
 
 /// A case in which a finding requires another approval than usual.
 #[derive(Clone, Copy, Debug)]
-pub struct ConditionalApproval {
+pub struct ApprovalException {
     /// The name of the case in the Lua core.
     pub word: &'static str,
     pub approval: RepairApproval,
@@ -319,7 +319,7 @@ pub struct FindingKind {
     pub repair_at: RepairLocationChoice,
     pub evidence: KnownCause,
     pub grades: &'static [ConditionalSeverity],
-    pub cases: &'static [ConditionalApproval],
+    pub cases: &'static [ApprovalException],
     /// What the operator can do about the finding if no repair does it, each with its command.
     pub choices: &'static [&'static str],
 }

@@ -10,8 +10,7 @@ use super::RepairLocationChoice::{AnyLocation, LargestUnlessLocked, LargestWins}
 use super::RepairStage::{Counts, Edges, Entries, Keys};
 use super::Severity::{Critical, Error, Info, Warn};
 use super::{
-    ConditionalApproval, ConditionalSeverity, FindingId, FindingKind, RemedyWords,
-    SeverityCondition,
+    ApprovalException, ConditionalSeverity, FindingId, FindingKind, RemedyWords, SeverityCondition,
 };
 
 const fn repaired(
@@ -22,7 +21,7 @@ const fn repaired(
     Some(RemedyWords { verb, past, what })
 }
 
-const LOCKED: ConditionalApproval = ConditionalApproval {
+const LOCKED: ApprovalException = ApprovalException {
     word: "locked",
     approval: Never,
     says: "while the job is locked",
@@ -32,7 +31,7 @@ const LOCKED: ConditionalApproval = ConditionalApproval {
 const SEE_LOCK: &str = "show its worker and when its lock expires: `qless get JID`";
 const AFTER_LOCK: &str = "after that: `qless check --repair`";
 
-const AHEAD: ConditionalApproval = ConditionalApproval {
+const AHEAD: ApprovalException = ApprovalException {
     word: "ahead",
     approval: Never,
     says: "if that time would be far in the future",
@@ -182,8 +181,8 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         stage: Keys, repair_at: LargestWins, evidence: KeyLoss,
         grades: AT_THE_HEAD,
         cases: &[
-            ConditionalApproval { word: "data", approval: Named, says: "if it has data or klass, its id is restored from the name of its key" },
-            ConditionalApproval { word: "part", approval: Never, says: "if klass, data, state or queue is missing" },
+            ApprovalException { word: "data", approval: Named, says: "if it has data or klass, its id is restored from the name of its key" },
+            ApprovalException { word: "part", approval: Never, says: "if klass, data, state or queue is missing" },
         ],
         choices: &[
             "restore the id from the name of its key: `qless check --repair --only job-stub`",
@@ -208,7 +207,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
             says: "for the field `history`, which old versions wrote, of a waiting job: pop reads it",
         }],
         cases: &[
-            ConditionalApproval { word: "part", approval: Never, says: "data, state or retries, or a value that the history does not show" },
+            ApprovalException { word: "part", approval: Never, says: "data, state or retries, or a value that the history does not show" },
         ],
         choices: &[
             "print the stored fields: `qless get JID -o json`",
@@ -294,7 +293,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         form: JidIn,
         approval: Automatic, remedy: repaired("add", "added", "the job to the list"),
         grades: &[ConditionalSeverity { severity: Info, when: SeverityCondition::Reported, says: "if the worker was forgotten because of its age" }],
-        cases: &[ConditionalApproval { word: "aged", approval: Never, says: "if the worker was forgotten because of its age" }],
+        cases: &[ApprovalException { word: "aged", approval: Never, says: "if the worker was forgotten because of its age" }],
         ..USUAL
     },
     FindingKind {
@@ -335,7 +334,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         form: Needs, by_detail: true, is_edge: true,
         approval: Automatic, remedy: repaired("add the missing side, or drop", "added the missing side, or dropped", "the other"),
         stage: Edges,
-        cases: &[ConditionalApproval { word: "idle", approval: Named, says: "it is dropped if the job no longer waits" }],
+        cases: &[ApprovalException { word: "idle", approval: Named, says: "it is dropped if the job no longer waits" }],
         choices: &["drop dependencies of jobs that no longer wait: `qless check --repair --only dependency-one-sided`"],
         ..USUAL
     },
@@ -378,7 +377,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "job is not in its lane",
         form: JidIn,
         approval: Automatic, remedy: repaired("enter", "entered", "it in its lane; it waits for the job before it"),
-        cases: &[ConditionalApproval { word: "beside", approval: Never, says: "if another job of the lane runs as well, or a dependency forbids it" }],
+        cases: &[ApprovalException { word: "beside", approval: Never, says: "if another job of the lane runs as well, or a dependency forbids it" }],
         choices: &["wait until the other jobs of the lane have ended: `qless key QUEUE KEY` shows them"],
         ..USUAL
     },
@@ -387,7 +386,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "job does not depend on the one before it",
         form: Needs,
         approval: Automatic, remedy: repaired("add", "added", "the dependency"),
-        cases: &[ConditionalApproval { word: "beside", approval: Never, says: "if the other job depends on it" }],
+        cases: &[ApprovalException { word: "beside", approval: Never, says: "if the other job depends on it" }],
         choices: &["remove the dependency of the other job: `qless depends OTHER --off=JID`"],
         ..USUAL
     },
@@ -396,7 +395,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "job could run before the one before it in its lane",
         form: Needs,
         approval: Automatic, remedy: repaired("let it depend", "let it depend", "on the job before it"),
-        cases: &[ConditionalApproval { word: "beside", approval: Never, says: "if it runs or is locked, or the other job depends on it" }],
+        cases: &[ApprovalException { word: "beside", approval: Never, says: "if it runs or is locked, or the other job depends on it" }],
         choices: &["wait until it has ended, or revoke its lock: `qless timeout JID`"],
         ..USUAL
     },
@@ -419,7 +418,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "running job does not hold a slot of its throttle",
         form: JidIn, by_detail: true,
         approval: Automatic, remedy: repaired("give", "gave", "it a slot"),
-        cases: &[ConditionalApproval { word: "full", approval: Never, says: "if the throttle has no free slot" }],
+        cases: &[ApprovalException { word: "full", approval: Never, says: "if the throttle has no free slot" }],
         choices: &["nothing: `qless throttle release ID JID` freed the slot, or an older script popped the job"],
         ..USUAL
     },
@@ -481,7 +480,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "data of a merge job are not its payloads",
         form: JidIs,
         approval: Automatic, remedy: repaired("write", "wrote", "the payloads into data; the old data is kept in another field"),
-        cases: &[ConditionalApproval { word: "broken", approval: Never, says: "if one of them is not JSON" }],
+        cases: &[ApprovalException { word: "broken", approval: Never, says: "if one of them is not JSON" }],
         choices: &["see the payloads: `qless get JID -o json`", "put the job again, without merging: `qless put QUEUE KLASS DATA --jid=JID --replace`"],
         ..USUAL
     },
@@ -545,7 +544,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "job listed as complete is not, and will be deleted",
         form: JidIs,
         approval: Automatic, remedy: repaired("remove", "removed", "it from the list"),
-        cases: &[ConditionalApproval { word: "queue", approval: Never, says: "if it is complete but has a queue, which no core writes" }],
+        cases: &[ApprovalException { word: "queue", approval: Never, says: "if it is complete but has a queue, which no core writes" }],
         choices: &["print the job: `qless get JID -o json`", "put it again: `qless put QUEUE KLASS DATA --jid=JID`"],
         ..USUAL
     },
@@ -611,7 +610,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         problem: "recurring job with a field that makes it unusable",
         form: JidIs, by_detail: true,
         approval: Automatic, remedy: repaired("replace", "replaced", "the value if the right one is known; without an interval it stops"),
-        cases: &[ConditionalApproval { word: "part", approval: Never, says: "klass, data, queue, count, options or next run, a missing interval, or the document of a paused one" }],
+        cases: &[ApprovalException { word: "part", approval: Never, says: "klass, data, queue, count, options or next run, a missing interval, or the document of a paused one" }],
         choices: &["print it: `qless recur get JID`", "give it an interval: `qless recur set JID --every 1h`", "remove it: `qless recur rm JID`"],
         ..USUAL
     },
@@ -629,7 +628,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         form: NameIs,
         approval: Named, remedy: repaired("set aside", "set aside", "the key, unless it holds a job"),
         stage: Keys,
-        cases: &[ConditionalApproval { word: "job", approval: Never, says: "if the key holds a job" }],
+        cases: &[ApprovalException { word: "job", approval: Never, says: "if the key holds a job" }],
         choices: &[
             "find the program that wrote it: no client of qless does",
             "set it aside: `qless check --repair --only key-type`",

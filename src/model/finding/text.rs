@@ -19,7 +19,7 @@ pub(crate) fn help_topic_text() -> String {
     let mut text = String::from(INTRODUCTION);
     text.push('\n');
     for severity in Severity::VARIANTS.iter().rev() {
-        let (word, meaning) = (severity.into_str(), severity.meaning());
+        let (word, meaning) = (severity.into_str(), severity.severity_meaning());
         _ = writeln!(text, "{word:<8}  {meaning}");
     }
     for finding in &FINDINGS {

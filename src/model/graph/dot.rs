@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Graph, GraphNode, style_word};
+use super::{Graph, GraphNode, style_class_of_state};
 use crate::text;
 use crate::view::RenderOptions;
 
@@ -32,7 +32,7 @@ impl Graph {
         for node in &self.nodes {
             let label = quoted_label(&self.box_lines(node, &labels, options));
             let id = quoted_id(node.job.jid.as_bytes());
-            let attributes = node_attributes(node);
+            let attributes = node_style_attributes(node);
             writeln!(dot, "  {id} [label={label}{attributes}]").expect("a String takes all");
         }
         for edge in &self.edges {
@@ -57,8 +57,8 @@ impl Graph {
 }
 
 /// The Graphviz attributes of a job's box. Colors, corners and borders show the state, also in print without colors.
-fn node_attributes(node: &GraphNode) -> String {
-    let own = match style_word(node) {
+fn node_style_attributes(node: &GraphNode) -> String {
+    let own = match style_class_of_state(node) {
         "running" => r##", fillcolor="#d3efd3", penwidth=2"##,
         "scheduled" => r##", fillcolor="#dbe8fb""##,
         "depends" => r##", fillcolor="#dff3f5""##,

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Graph, style_word};
+use super::{Graph, style_class_of_state};
 use crate::text::with_thousands_separators;
 use crate::view::RenderOptions;
 
@@ -36,7 +36,7 @@ impl Graph {
         for (at, node) in self.nodes.iter().enumerate() {
             let lines = self.box_lines(node, &labels, options);
             let lines: Vec<String> = lines.iter().map(|line| escape_label_line(line)).collect();
-            let (label, class) = (lines.join("<br/>"), style_word(node));
+            let (label, class) = (lines.join("<br/>"), style_class_of_state(node));
             // The box of a job that was asked for has double lines at its left and right side.
             let (open, close) = if node.asked { ("[[", "]]") } else { ("[", "]") };
             writeln!(text, "  n{at}{open}\"{label}\"{close}:::{class}")

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use strum::IntoStaticStr;
 
-use super::jid_labels::JidLabels;
+use super::jid_labels::FullOrShortJids;
 use super::job::{Failure, Neighbor, State};
 use crate::clock::moment::Moment;
 use crate::name::Name;
@@ -132,13 +132,13 @@ impl GraphNode {
     /// The state of the job without details.
     fn state_word(&self) -> String {
         match &self.job.job {
-            Some(job) => job.state_text(),
+            Some(job) => job.state_word(),
             None => "missing".to_owned(),
         }
     }
 
     /// The state of the job with its age and reason: `failed 3h ago: upload error`, `running 41s on d-1-77`.
-    fn state_sentence(&self, options: &RenderOptions) -> String {
+    fn job_state_sentence(&self, options: &RenderOptions) -> String {
         let word = self.state_word();
         let since = self.since.map(|since| {
             if options.relative() {
@@ -221,16 +221,16 @@ impl Graph {
         ))
     }
 
-    fn jid_labels(&self) -> JidLabels {
+    fn jid_labels(&self) -> FullOrShortJids {
         let jids = self.nodes.iter().map(|node| &node.job.jid);
-        JidLabels::new(jids, !self.drawing.full_jids)
+        FullOrShortJids::new(jids, !self.drawing.full_jids)
     }
 
     /// The lines in the box of a job.
     fn box_lines(
         &self,
         node: &GraphNode,
-        labels: &JidLabels,
+        labels: &FullOrShortJids,
         options: &RenderOptions,
     ) -> Vec<String> {
         let name = |name: &Option<Name>| name.as_ref().map(|name| cut_for_box(&name.to_string()));
@@ -241,7 +241,7 @@ impl Graph {
             name(&node.job.klass),
             name(&node.job.queue).map(|queue| format!("in {queue}")),
             Some(cut_for_box(&labels.jid_label(&node.job.jid))),
-            Some(cut_for_box(&node.state_sentence(options))),
+            Some(cut_for_box(&node.job_state_sentence(options))),
             more(
                 node.omitted_dependencies,
                 "more dependency",
@@ -261,7 +261,7 @@ fn cut_for_box(text: &str) -> String {
 }
 
 /// The word that selects the style of a job's box in a drawing: its state, `missing` or `unknown`.
-fn style_word(node: &GraphNode) -> &'static str {
+fn style_class_of_state(node: &GraphNode) -> &'static str {
     match node.job.state {
         Some(state) => state.into_str(),
         None if node.is_missing() => "missing",
@@ -278,7 +278,7 @@ impl View for Graph {
             return if options.terminal {
                 self.tree_text(options)
             } else {
-                self.top_job_and_edge_rows(options)
+                self.tsv_top_jobs_and_edges(options)
             };
         };
         let mut options = options.clone();

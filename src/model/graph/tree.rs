@@ -1,7 +1,7 @@
 //! A graph of jobs as text: trees for people, or a line for each edge for programs.
 
 use super::{Graph, GraphEdge, GraphNode};
-use crate::model::jid_labels::JidLabels;
+use crate::model::jid_labels::FullOrShortJids;
 use crate::model::job::State;
 use crate::text;
 use crate::view::RenderOptions;
@@ -101,7 +101,7 @@ impl Graph {
     }
 
     /// Lines for programs: first a line for each job on which no listed job depends, then a line for each edge.
-    pub(super) fn top_job_and_edge_rows(&self, options: &RenderOptions) -> String {
+    pub(super) fn tsv_top_jobs_and_edges(&self, options: &RenderOptions) -> String {
         let dependents = self.edges_by_node(|edge| edge.ends.1);
         let tops = self.nodes.iter().zip(dependents);
         let tops = tops.filter(|(_, dependents)| dependents.is_empty());
@@ -145,7 +145,7 @@ fn top_job_or_edge_row(
 struct TreeWriter<'g> {
     graph: &'g Graph,
     options: &'g RenderOptions,
-    labels: JidLabels,
+    labels: FullOrShortJids,
     /// For each job, its edges to dependencies.
     dependencies: Vec<Vec<usize>>,
     /// For each job, its edges from dependents.
@@ -185,7 +185,7 @@ impl<'g> TreeWriter<'g> {
             drawing.dependencies && self.has_branches(root, TreeDirection::Dependencies);
         let has_dependents =
             drawing.dependents && self.has_branches(root, TreeDirection::Dependents);
-        self.add_root_line(root);
+        self.add_root_line_without_branches(root);
         if has_dependencies {
             if has_dependents {
                 self.add_text_line("depends on");
@@ -210,7 +210,7 @@ impl<'g> TreeWriter<'g> {
             if self.is_shown[root] {
                 continue;
             }
-            self.add_root_line(root);
+            self.add_root_line_without_branches(root);
             if branches == TreeDirection::Dependents && self.has_branches(root, branches) {
                 self.add_text_line("needed by");
             }
@@ -238,7 +238,7 @@ impl<'g> TreeWriter<'g> {
         }
     }
 
-    fn add_root_line(&mut self, root: usize) {
+    fn add_root_line_without_branches(&mut self, root: usize) {
         self.is_shown[root] = true;
         let node = &self.graph.nodes[root];
         let mark = if node.blocks { BLOCKS } else { "" };
@@ -321,7 +321,7 @@ impl<'g> TreeWriter<'g> {
         let node = &self.graph.nodes[at];
         let state = match mark {
             _ if node.is_missing() => MISSING.to_owned(),
-            "" | BLOCKS => node.state_sentence(self.options),
+            "" | BLOCKS => node.job_state_sentence(self.options),
             _ => node.state_word(),
         };
         let style = node.job.state.and_then(State::state_style);

@@ -311,7 +311,7 @@ impl HistoryEntry {
     }
 
     /// The entry as JSON in the form in which the core stores it. Another client may have stored another form.
-    pub fn to_core_json(&self) -> Vec<u8> {
+    pub fn to_stored_entry_json(&self) -> Vec<u8> {
         let is_brief = stores_queue_as_q(&self.what);
         let mut text = b"[".to_vec();
         text.extend(
@@ -340,11 +340,11 @@ impl HistoryEntry {
     }
 
     /// The text of a further field of the entry, such as `worker` of an entry `popped`.
-    pub fn note_text(&self, key: &str) -> Option<Name> {
-        self.note_value(key)?.text()
+    pub fn extra_field_text(&self, key: &str) -> Option<Name> {
+        self.extra_field_value(key)?.text()
     }
 
-    pub(crate) fn note_value(&self, key: &str) -> Option<&Json> {
+    pub(crate) fn extra_field_value(&self, key: &str) -> Option<&Json> {
         field_value(&self.note, key)
     }
 }
@@ -370,14 +370,14 @@ impl JsonSchema for HistoryEntry {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         #[derive(JsonSchema)]
         #[expect(dead_code)]
-        struct HistoryEntryFields {
+        struct HistoryEntrySchema {
             /// One of put, popped, throttled, done, failed, retried, timed-out, cli for a note of `qless`, or the text of a
             /// log entry
             what: Name,
             /// When the event happened
             when: Option<Moment>,
         }
-        HistoryEntryFields::json_schema(generator)
+        HistoryEntrySchema::json_schema(generator)
     }
 }
 
@@ -491,7 +491,7 @@ mod tests {
             r#"{"what":"cli","when":"1970-01-01T00:00:11.000Z","verb":"retry","n":9007199254740993}"#
         );
         let put = HistoryEntry::from_stored(br#"[1,"put",{"q":"mail"}]"#).unwrap();
-        assert_eq!(put.note_text("queue"), Some(Name::from("mail")));
+        assert_eq!(put.extra_field_text("queue"), Some(Name::from("mail")));
         assert_eq!(
             HistoryEntry::from_stored(br#"[1,"done"]"#).unwrap().note,
             []
@@ -507,7 +507,10 @@ mod tests {
             r#"[1763627462,"put",{"q":"mail"}]"#,
         ] {
             let entry = HistoryEntry::from_stored(text.as_bytes()).unwrap();
-            assert_eq!(String::from_utf8(entry.to_core_json()).unwrap(), text);
+            assert_eq!(
+                String::from_utf8(entry.to_stored_entry_json()).unwrap(),
+                text
+            );
         }
     }
 

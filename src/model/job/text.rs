@@ -5,9 +5,9 @@ use strum::VariantArray;
 use super::{Failure, Job, State, StateCounts};
 use crate::clock::moment::Moment;
 use crate::model::coordination::LostLockBackoff;
-use crate::model::export::SavedJob;
+use crate::model::export::ExportedJob;
 use crate::model::history;
-use crate::model::list::JobList;
+use crate::model::list::JobsAndMissingJids;
 use crate::name::Name;
 use crate::text;
 use crate::text::comma_list;
@@ -34,7 +34,7 @@ impl State {
 }
 
 impl Row for Job {
-    const LIST: DocumentKind = JobList::DOCUMENT;
+    const LIST: DocumentKind = JobsAndMissingJids::DOCUMENT;
 
     const COLUMNS: &'static [Column<Job>] = &[
         Column::of_names("JID", |missing_job| &missing_job.jid),
@@ -43,7 +43,7 @@ impl Row for Job {
         })
         .drop_rank(2),
         Column::of_text("STATE", |job: &Job, _| {
-            Cell::text(job.state_text()).with_style(job.state.and_then(State::state_style))
+            Cell::text(job.state_word()).with_style(job.state.and_then(State::state_style))
         })
         .drop_rank(1),
         Column::of_text("QUEUE", |job: &Job, _| {
@@ -102,7 +102,7 @@ impl Row for Job {
 
 impl Job {
     /// The state of the job as text.
-    pub(crate) fn state_text(&self) -> String {
+    pub(crate) fn state_word(&self) -> String {
         match (self.state, &self.state_stored) {
             (Some(state), _) => state.to_string(),
             (None, Some(stored)) => stored.to_string(),
@@ -205,7 +205,7 @@ pub(crate) fn join_with_comma(parts: [Option<String>; 2]) -> String {
 }
 
 impl View for Job {
-    const DOCUMENT: DocumentKind = DocumentKind::new::<SavedJob>("job", "A job in full: get");
+    const DOCUMENT: DocumentKind = DocumentKind::new::<ExportedJob>("job", "A job in full: get");
 
     fn text(&self, options: &RenderOptions) -> String {
         let mut detail = DetailLines::new(options);
@@ -215,7 +215,7 @@ impl View for Job {
         let ink = self.state.and_then(State::state_style);
         detail.add_line_with_remark(
             "state",
-            self.state_text(),
+            self.state_word(),
             ink,
             self.remark_beside_state(options),
         );
@@ -239,7 +239,7 @@ impl View for Job {
             }
             _ => detail.add_line("retries", NONE),
         }
-        detail.add_names_line("tags", &self.tags);
+        detail.add_names_line_or_missing("tags", &self.tags);
         detail.add_line("tracked", if self.tracked { "yes" } else { "no" });
         let edges = |jids: &[Name]| {
             let texts = jids.iter().map(|jid| {
@@ -293,7 +293,7 @@ impl Job {
             detail.add_line_with_remark("lane", options.name(lane), None, remark);
         }
         if !self.throttles.is_empty() {
-            detail.add_names_line("throttles", &self.throttles);
+            detail.add_names_line_or_missing("throttles", &self.throttles);
         }
         if let Some(backoff) = self.backoff.as_ref().and_then(backoff_text_if_effective) {
             detail.add_line("backoff", backoff);
@@ -320,7 +320,7 @@ impl Job {
     /// The remark beside the state in the view of one job: why it failed, or the most important fact in other states.
     pub(crate) fn remark_beside_state(&self, options: &RenderOptions) -> String {
         match (self.state, &self.failure) {
-            (Some(State::Failed), Some(failure)) => failed_remark(failure, options),
+            (Some(State::Failed), Some(failure)) => failure_group_time_and_worker(failure, options),
             (Some(State::Failed), _) => self
                 .since
                 .map(|since| options.how_long(since))
@@ -352,7 +352,7 @@ pub(crate) fn backoff_text_if_effective(backoff: &Name) -> Option<String> {
 const PAYLOADS: usize = 20;
 
 /// The failure group, the time and the worker of a failed job: `upload error, 3h 12m ago, by mx-2-18841`.
-fn failed_remark(failure: &Failure, options: &RenderOptions) -> String {
+fn failure_group_time_and_worker(failure: &Failure, options: &RenderOptions) -> String {
     let mut remark = failure.group.to_string();
     if let Some(when) = failure.when {
         remark.push_str(&format!(", {}", options.when(when)));

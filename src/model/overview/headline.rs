@@ -11,7 +11,7 @@ const MAX_NAMED_PROBLEMS: usize = 3;
 
 /// The part of a headline about one problem, in two lengths.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct HeadlineClause {
+pub(crate) struct ShortAndLongClause {
     /// The short form, for a line on a terminal and the title of a browser tab: `mail is 4m late`.
     pub short: String,
     /// The long form, for a sentence: `mail is 4 minutes late`.
@@ -22,7 +22,7 @@ pub(crate) struct HeadlineClause {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Headline {
     /// A clause for each of the worst problems, the worst first. Empty if nothing needs attention.
-    pub clauses: Vec<HeadlineClause>,
+    pub clauses: Vec<ShortAndLongClause>,
     /// The sentence to show if nothing needs attention.
     quiet: String,
     /// The number of further problems, which have no clause.
@@ -31,7 +31,7 @@ pub(crate) struct Headline {
 
 impl Headline {
     pub(crate) fn new(overview: &Overview) -> Headline {
-        let mut clauses: Vec<HeadlineClause> = Vec::new();
+        let mut clauses: Vec<ShortAndLongClause> = Vec::new();
         for problem in &overview.problems {
             let clause = clause_of_problem(problem, overview);
             if !clauses.contains(&clause) {
@@ -95,7 +95,7 @@ impl Headline {
     }
 }
 
-impl HeadlineClause {
+impl ShortAndLongClause {
     /// Capitalizes the first letter of the long form, unless it begins with the name of a queue.
     fn capitalize_unless_queue_name(&mut self, problem: &StatusProblem) {
         let begins_with_queue = matches!(problem.code, ProblemCode::Late | ProblemCode::Paused);
@@ -107,8 +107,8 @@ impl HeadlineClause {
 }
 
 /// The clause of a headline about a problem.
-fn clause_of_problem(problem: &StatusProblem, overview: &Overview) -> HeadlineClause {
-    let clause = |short: &str, long: &str| HeadlineClause {
+fn clause_of_problem(problem: &StatusProblem, overview: &Overview) -> ShortAndLongClause {
+    let clause = |short: &str, long: &str| ShortAndLongClause {
         short: short.to_owned(),
         long: long.to_owned(),
     };
@@ -121,7 +121,7 @@ fn clause_of_problem(problem: &StatusProblem, overview: &Overview) -> HeadlineCl
         ProblemCode::Persistence => clause("saving failed", "Redis could not save its data"),
         ProblemCode::Replica => clause("replica is behind", "this replica has lost its primary"),
         ProblemCode::NoWorkers => clause("no worker", "no worker has been seen"),
-        ProblemCode::WorkersSilent => HeadlineClause {
+        ProblemCode::WorkersSilent => ShortAndLongClause {
             short: format!("workers silent for {}", format_rough_duration(age)),
             long: format!("no worker has been seen for {}", time_in_words(age)),
         },
@@ -131,7 +131,7 @@ fn clause_of_problem(problem: &StatusProblem, overview: &Overview) -> HeadlineCl
             } else {
                 "jobs".into()
             };
-            HeadlineClause {
+            ShortAndLongClause {
                 short: format!("throttle holds {jobs}"),
                 long: format!("a throttle holds {jobs}"),
             }
@@ -145,7 +145,7 @@ fn clause_of_problem(problem: &StatusProblem, overview: &Overview) -> HeadlineCl
             let count = with_thousands_separators(failed);
             let recent = with_thousands_separators(recent);
             let least = at_least_prefix(overview.omitted.groups);
-            HeadlineClause {
+            ShortAndLongClause {
                 short: format!("{least}{count} failed (+{recent} in {since})"),
                 long: format!(
                     "{least}{} {have} failed",
@@ -158,12 +158,12 @@ fn clause_of_problem(problem: &StatusProblem, overview: &Overview) -> HeadlineCl
             let Some(queue) = &problem.queue else {
                 return clause("other queues are late", "other queues are late");
             };
-            HeadlineClause {
+            ShortAndLongClause {
                 short: format!("{queue} is {} late", format_rough_duration(age)),
                 long: format!("{queue} is {} late", time_in_words(age)),
             }
         }
-        ProblemCode::SilentHolder => HeadlineClause {
+        ProblemCode::SilentHolder => ShortAndLongClause {
             short: "silent with a lock".into(),
             long: match problem.worker {
                 Some(_) => format!("one worker is silent for {}", time_in_words(age)),
@@ -173,7 +173,7 @@ fn clause_of_problem(problem: &StatusProblem, overview: &Overview) -> HeadlineCl
         ProblemCode::LateRecurring => {
             let (count, are) = (count_in_words(jobs), if jobs == 1 { "is" } else { "are" });
             let noun = if jobs == 1 { "job" } else { "jobs" };
-            HeadlineClause {
+            ShortAndLongClause {
                 short: format!("{jobs} recurring {noun} late"),
                 long: format!("{count} recurring {noun} {are} late"),
             }
@@ -189,7 +189,7 @@ fn clause_of_problem(problem: &StatusProblem, overview: &Overview) -> HeadlineCl
 }
 
 /// The clause about jobs whose locks have expired. It speaks of workers if the listed workers held all these jobs.
-fn stalled_jobs_clause(problem: &StatusProblem, overview: &Overview) -> HeadlineClause {
+fn stalled_jobs_clause(problem: &StatusProblem, overview: &Overview) -> ShortAndLongClause {
     let jobs = problem.jobs.unwrap_or_default();
     let (verb, locks) = if jobs == 1 {
         ("has", "its lock")
@@ -210,7 +210,7 @@ fn stalled_jobs_clause(problem: &StatusProblem, overview: &Overview) -> Headline
         ),
     };
     let short = format!("{} stalled", with_thousands_separators(jobs));
-    HeadlineClause { short, long }
+    ShortAndLongClause { short, long }
 }
 
 /// The sentence if nothing needs attention.

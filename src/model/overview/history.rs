@@ -166,7 +166,7 @@ impl JobRateHistory {
     }
 
     /// The oldest watched minute that is kept, at most a day ago.
-    pub(crate) fn watched_since(&self) -> Option<Moment> {
+    pub(crate) fn oldest_watched_minute(&self) -> Option<Moment> {
         match self.watched.0.front() {
             Some((minute, _)) => Moment::from_seconds(*minute as f64 * 60.0),
             None => self.snapshots.front().map(|snapshot| snapshot.at),
@@ -451,7 +451,7 @@ mod tests {
         assert_eq!(flow, history.rates_of_all_queues());
         let failures = history.failures_per_ten_minutes(&Name::from("timeout"));
         assert_eq!(failures[10..], [None, Some(60.0)]);
-        assert_eq!(history.watched_since().unwrap().seconds(), START);
+        assert_eq!(history.oldest_watched_minute().unwrap().seconds(), START);
     }
 
     #[test]
@@ -523,7 +523,10 @@ mod tests {
         assert_eq!(history.done["mail"].0.len(), 24 * 60 + 1);
         let text = serde_json::to_string(&history).unwrap();
         let read: JobRateHistory = serde_json::from_str(&text).unwrap();
-        assert_eq!(read.watched_since(), history.watched_since());
+        assert_eq!(
+            read.oldest_watched_minute(),
+            history.oldest_watched_minute()
+        );
         assert_eq!(read.snapshots.len(), 0);
     }
 }

@@ -35,9 +35,9 @@ pub(crate) struct Overview {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_minute: Option<PutAndCompletedRates>,
     /// The oldest wait of each queue, the longest first
-    pub waits: Vec<OldestQueueWait>,
+    pub waits: Vec<OldestJobWait>,
     /// The paused queues
-    pub paused: Vec<PausedQueueSummary>,
+    pub paused: Vec<QueuePauseDetails>,
     /// Groups with failures since `--since`
     pub failures: Vec<GroupWithRecentFailures>,
     /// How far back `failures` goes
@@ -126,7 +126,7 @@ pub(crate) struct PutAndCompletedRates {
 
 /// The oldest wait of a queue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct OldestQueueWait {
+pub(crate) struct OldestJobWait {
     /// The queue
     pub queue: Name,
     /// The job that has waited longest
@@ -145,7 +145,7 @@ pub(crate) struct OldestQueueWait {
     pub last_seen: Option<Moment>,
 }
 
-impl OldestQueueWait {
+impl OldestJobWait {
     /// Why the job waits, as text: `behind other jobs in lane a/b (c runs on w1, silent for 4h)`. `None` if it waits
     /// only for a worker.
     pub(crate) fn wait_reason_text(&self, now: Moment) -> Option<String> {
@@ -162,7 +162,7 @@ impl OldestQueueWait {
 
 /// A paused queue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct PausedQueueSummary {
+pub(crate) struct QueuePauseDetails {
     /// The queue
     pub queue: Name,
     /// When the queue was paused, if known
@@ -456,7 +456,7 @@ pub(crate) struct QueueFacts {
     /// The number of jobs that wait for `throttle`.
     pub waiting: Option<u64>,
     /// Up to 10 of the lanes in which jobs wait because the lock of the first job has expired.
-    pub lanes: Vec<BlockedLane>,
+    pub lanes: Vec<LaneBlockedByExpiredLock>,
     /// How long jobs waited today. Read on request.
     #[serde(deserialize_with = "stats::read_stored_spread")]
     pub wait: Option<DurationSpread>,
@@ -468,7 +468,7 @@ pub(crate) struct QueueFacts {
 /// A lane in which jobs wait, because the lock of its first job has expired.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "row")]
-pub(crate) struct BlockedLane {
+pub(crate) struct LaneBlockedByExpiredLock {
     pub name: Name,
     pub first: Name,
     /// The worker that lost the lock of `first`.
@@ -482,7 +482,7 @@ impl QueueFacts {
     /// Whether the oldest job of the queue has waited longer than [`LATE`]. False for a paused queue, whose jobs an
     /// operator lets wait on purpose.
     pub(crate) fn has_oldest_job_waited_too_long(&self, now: Moment) -> bool {
-        let wait = self.oldest_wait(now);
+        let wait = self.oldest_job_wait(now);
         wait.is_some_and(|wait| wait.wait_s.0 > LATE && wait.why != Some(LagCause::Paused))
     }
 
@@ -495,7 +495,7 @@ impl QueueFacts {
     /// The wait of the oldest job in seconds, if it is longer than [`LATE`] but the job at the head has waited less, so
     /// that lists of queues do not show it.
     pub(crate) fn late_wait_if_head_is_not_late(&self, now: Moment) -> Option<f64> {
-        let wait = self.oldest_wait(now).map(|wait| wait.wait_s.0);
+        let wait = self.oldest_job_wait(now).map(|wait| wait.wait_s.0);
         wait.filter(|_| {
             self.has_oldest_job_waited_too_long(now) && !self.has_head_waited_too_long(now)
         })
@@ -503,7 +503,7 @@ impl QueueFacts {
 
     /// Why workers do not get the jobs of the queue, as text: its pause, else the throttle or lane for which the oldest
     /// job waits.
-    pub(crate) fn blocking_reason_text(&self, options: &RenderOptions) -> Option<String> {
+    pub(crate) fn why_workers_get_no_jobs(&self, options: &RenderOptions) -> Option<String> {
         if self.counts.paused {
             return Some(self.counts.pause_text(options));
         }
@@ -512,18 +512,18 @@ impl QueueFacts {
     }
 
     /// The wait of the oldest job, with its reason. In a paused queue the reason is always the pause.
-    pub(crate) fn oldest_wait(&self, now: Moment) -> Option<OldestQueueWait> {
-        let wait = OldestQueueWait {
+    pub(crate) fn oldest_job_wait(&self, now: Moment) -> Option<OldestJobWait> {
+        let wait = OldestJobWait {
             queue: self.counts.name.clone(),
             jid: self.jid.clone()?,
             wait_s: RoundedSeconds(now.since(self.since?).max(0.0)),
             why: Some(LagCause::Paused),
-            ..OldestQueueWait::default()
+            ..OldestJobWait::default()
         };
         if self.counts.paused {
             return Some(wait);
         }
-        Some(OldestQueueWait {
+        Some(OldestJobWait {
             why: self.why,
             held_by: self.held_by.clone(),
             holder: self.holder.clone(),

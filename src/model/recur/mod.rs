@@ -64,7 +64,7 @@ impl Recurring {
     }
 
     /// The number of missed runs whose jobs the next pops put. If `backlog` limits them, the earliest are left out.
-    pub(crate) fn owed_runs(&self, now: Moment) -> u64 {
+    pub(crate) fn missed_runs_within_backlog(&self, now: Moment) -> u64 {
         let next = self.next.filter(|next| *next <= now && !self.is_paused());
         let every = self.every_s.filter(|every| every.0 > 0.0);
         let (Some(next), Some(every)) = (next, every) else {

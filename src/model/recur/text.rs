@@ -44,12 +44,14 @@ impl Row for Recurring {
         })
         .drop_rank(5),
         Column::of_numbers("BACKLOG", |job: &Recurring, _| match job.backlog {
-            Some(backlog) if backlog.0 == 0.0 => Cell::sorted_by(f64::INFINITY, job.backlog_text()),
+            Some(backlog) if backlog.0 == 0.0 => {
+                Cell::sorted_by(f64::INFINITY, job.max_backlog_text())
+            }
             backlog => Cell::number(backlog),
         })
         .drop_rank(6),
         Column::of_numbers("OWED", |job: &Recurring, options| {
-            Cell::count(job.owed_runs(options.now), options)
+            Cell::count(job.missed_runs_within_backlog(options.now), options)
         })
         .drop_rank(3),
         Column::of_numbers("PRI", |job: &Recurring, _| Cell::number(job.priority))
@@ -82,7 +84,7 @@ pub(crate) fn format_interval(every: Number) -> String {
 
 impl Recurring {
     /// The maximum number of missed jobs that are put later, as text. A stored 0 means no limit and is shown as `all`.
-    pub(crate) fn backlog_text(&self) -> String {
+    pub(crate) fn max_backlog_text(&self) -> String {
         match self.backlog {
             Some(backlog) if backlog.0 == 0.0 => "all".to_owned(),
             backlog => backlog.map_or(NONE.to_owned(), |backlog| backlog.to_string()),
@@ -140,7 +142,7 @@ impl View for Recurring {
             "next",
             next.map_or(NONE.to_owned(), |next| due_text(next, options)),
             None,
-            owed_text(self.owed_runs(options.now), options).unwrap_or_default(),
+            owed_text(self.missed_runs_within_backlog(options.now), options).unwrap_or_default(),
         );
         detail.add_line(
             "spawned",
@@ -161,7 +163,7 @@ impl View for Recurring {
             "higher runs first".to_owned(),
         );
         detail.add_line("retries", number(self.retries));
-        detail.add_names_line("tags", &self.tags);
+        detail.add_names_line_or_missing("tags", &self.tags);
         if let Some(options) = &self.options {
             let mut text = Vec::new();
             if write::write_unsanitized_compact(options, &mut text).is_ok() {

@@ -164,7 +164,7 @@ pub(crate) fn read_stored_spread<'de, D: Deserializer<'de>>(
         0 | 1 => 0.0,
         count => (square / (count - 1) as f64).sqrt(),
     };
-    let histogram = Histogram::from_incomplete_buckets(&buckets, count, mean);
+    let histogram = Histogram::from_buckets_adding_outliers(&buckets, count, mean);
     let (mean, deviation) = (Number(mean), Number(deviation));
     Ok(Some(DurationSpread::from_histogram(
         count,
@@ -233,7 +233,7 @@ impl Histogram {
     /// Completes the core's buckets. `count` also has the jobs in no bucket: durations of a week or more, and negative
     /// ones, which occur if clocks disagree. The mean limits how many can be long. These go to the last bucket, the
     /// rest to the first.
-    pub fn from_incomplete_buckets(buckets: &[u64], count: u64, mean: f64) -> Histogram {
+    pub fn from_buckets_adding_outliers(buckets: &[u64], count: u64, mean: f64) -> Histogram {
         let mut all = [0; BUCKETS + 1];
         for (bucket, count) in all[..BUCKETS].iter_mut().zip(buckets) {
             *bucket = *count;
@@ -309,7 +309,7 @@ mod tests {
     }
 
     fn histogram(filled: &[(usize, u64)]) -> Histogram {
-        Histogram::from_incomplete_buckets(&buckets(filled), 0, 0.0)
+        Histogram::from_buckets_adding_outliers(&buckets(filled), 0, 0.0)
     }
 
     fn between(lo_s: u64, hi_s: u64) -> BucketRange {
@@ -372,8 +372,11 @@ mod tests {
     #[test]
     fn durations_of_a_week_are_beyond_the_last_bucket() {
         let week = WEEK as f64;
-        let histogram =
-            Histogram::from_incomplete_buckets(&buckets(&[(3, 9)]), 10, (9.0 * 3.5 + week) / 10.0);
+        let histogram = Histogram::from_buckets_adding_outliers(
+            &buckets(&[(3, 9)]),
+            10,
+            (9.0 * 3.5 + week) / 10.0,
+        );
         assert_eq!(histogram.percentile(90), between(3, 4));
         assert_eq!(histogram.percentile(95), BEYOND);
         let last = HistogramBucket {
@@ -381,7 +384,7 @@ mod tests {
             count: 1,
         };
         assert_eq!(histogram.non_empty_buckets().last(), Some(&last));
-        let all = Histogram::from_incomplete_buckets(&buckets(&[]), 3, week);
+        let all = Histogram::from_buckets_adding_outliers(&buckets(&[]), 3, week);
         assert_eq!(all.percentile(1), BEYOND);
         assert_eq!(
             all.non_empty_buckets(),
@@ -391,20 +394,21 @@ mod tests {
 
     #[test]
     fn negative_durations_count_as_the_shortest() {
-        let histogram = Histogram::from_incomplete_buckets(&buckets(&[(3, 9)]), 10, 2.9);
+        let histogram = Histogram::from_buckets_adding_outliers(&buckets(&[(3, 9)]), 10, 2.9);
         assert_eq!(histogram.percentile(100), between(3, 4));
         assert_eq!(histogram.percentile(1), between(0, 1));
     }
 
     #[test]
     fn impossible_counts_do_not_overflow() {
-        let histogram = Histogram::from_incomplete_buckets(&[u64::MAX; 200], u64::MAX, f64::NAN);
+        let histogram =
+            Histogram::from_buckets_adding_outliers(&[u64::MAX; 200], u64::MAX, f64::NAN);
         assert_eq!(histogram.percentile(100), between(6 * 86400, WEEK));
         let histogram =
-            Histogram::from_incomplete_buckets(&buckets(&[(0, u64::MAX)]), 1, f64::INFINITY);
+            Histogram::from_buckets_adding_outliers(&buckets(&[(0, u64::MAX)]), 1, f64::INFINITY);
         assert_eq!(histogram.percentile(99), between(0, 1));
-        Histogram::from_incomplete_buckets(&[], u64::MAX, f64::MAX).percentile(99);
-        Histogram::from_incomplete_buckets(&[], 1, f64::MIN).percentile(99);
+        Histogram::from_buckets_adding_outliers(&[], u64::MAX, f64::MAX).percentile(99);
+        Histogram::from_buckets_adding_outliers(&[], 1, f64::MIN).percentile(99);
     }
 
     #[test]

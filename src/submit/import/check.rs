@@ -22,14 +22,14 @@ pub(super) struct JobLocationAndDecision {
     pub line: u64,
     pub offset: u64,
     pub length: u32,
-    pub decision: ImportDecision,
+    pub decision: ImportDecisionByState,
     /// The index in [`ArchiveContents::queues`] of the queue into which the job goes.
     queue: u32,
 }
 
 /// Whether the import puts a job of the file, or why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ImportDecision {
+pub(super) enum ImportDecisionByState {
     Put,
     /// Skipped because the job is complete.
     SkipComplete,
@@ -172,7 +172,7 @@ impl ArchiveContents {
             ArchiveLine::Recurring(recurring) => {
                 let location = self.register_queue_and_locate(
                     row,
-                    ImportDecision::Put,
+                    ImportDecisionByState::Put,
                     Some(&recurring.queue),
                     options,
                 );
@@ -186,7 +186,7 @@ impl ArchiveContents {
             }
             ArchiveLine::Config(config) => {
                 for ArchivedOption { key, value } in config.items {
-                    let key = self.map_option_queue(key, options);
+                    let key = self.map_queue_in_config_key(key, options);
                     // Accept options that neither the core nor `qless` reads.
                     let value = validate_option(&key, &value, true)
                         .map_err(|error| fault(1, &error.message()))?;
@@ -217,9 +217,11 @@ impl ArchiveContents {
     ) -> Result<(), FieldFault> {
         let failed = job.state == State::Failed;
         let decision = match job.state {
-            State::Complete => ImportDecision::SkipComplete,
-            State::Failed if options.failed == FailedPolicy::Skip => ImportDecision::SkipFailed,
-            _ => ImportDecision::Put,
+            State::Complete => ImportDecisionByState::SkipComplete,
+            State::Failed if options.failed == FailedPolicy::Skip => {
+                ImportDecisionByState::SkipFailed
+            }
+            _ => ImportDecisionByState::Put,
         };
         if failed && options.failed == FailedPolicy::Keep && job.failure.is_none() {
             let why = format!(
@@ -230,7 +232,7 @@ impl ArchiveContents {
             return Err(FieldFault::new("failure", why));
         }
         let location = self.register_queue_and_locate(row, decision, job.queue.as_ref(), options);
-        self.unreadable += job.history_and_unreadable_count().1 as u64;
+        self.unreadable += job.history_entries_and_unreadable_count().1 as u64;
         let at = match self.jids.get(&job.jid) {
             // `cancel --save` saved the job twice. The later line belongs to the later cancellation, and replaces
             // the earlier one.
@@ -252,8 +254,8 @@ impl ArchiveContents {
             }
         };
         // A job that stays failed has no dependencies.
-        let has_dependencies =
-            decision == ImportDecision::Put && !(failed && options.failed == FailedPolicy::Keep);
+        let has_dependencies = decision == ImportDecisionByState::Put
+            && !(failed && options.failed == FailedPolicy::Keep);
         if has_dependencies && !job.depends.is_empty() {
             self.depends.insert(at, job.depends)
         } else {
@@ -265,7 +267,7 @@ impl ArchiveContents {
     fn register_queue_and_locate(
         &mut self,
         row: &TextLine,
-        decision: ImportDecision,
+        decision: ImportDecisionByState,
         queue: Option<&Name>,
         options: &ImportOptions,
     ) -> JobLocationAndDecision {
@@ -296,7 +298,7 @@ impl ArchiveContents {
     }
 
     /// The key of an option. If it begins with the name of a queue, that part is renamed as `--map-queue` says.
-    fn map_option_queue(&mut self, key: Name, options: &ImportOptions) -> Name {
+    fn map_queue_in_config_key(&mut self, key: Name, options: &ImportOptions) -> Name {
         let Some(queue) =
             crate::model::config::find_known_option(&key).and_then(|known| known.queue)
         else {
@@ -314,7 +316,7 @@ impl ArchiveContents {
         let put = self
             .jobs
             .iter()
-            .filter(|location| location.decision == ImportDecision::Put);
+            .filter(|location| location.decision == ImportDecisionByState::Put);
         for queue in put.filter_map(|location| self.queues.get(location.queue as usize)) {
             *counts.entry(queue).or_default() += 1;
         }
@@ -349,7 +351,7 @@ impl ArchiveContents {
                     .jids
                     .get(jid)
                     .map(|&at| self.jobs[at as usize].decision);
-                if matches!(decision, None | Some(ImportDecision::SkipFailed)) {
+                if matches!(decision, None | Some(ImportDecisionByState::SkipFailed)) {
                     outside.push((jids[*at as usize], jid));
                 }
             }
@@ -365,12 +367,12 @@ impl ArchiveContents {
             .jids
             .get(jid)
             .map(|&at| self.jobs[at as usize].decision);
-        place != Some(ImportDecision::SkipComplete) && !missing.contains(jid)
+        place != Some(ImportDecisionByState::SkipComplete) && !missing.contains(jid)
     }
 
     /// The numbers of the jobs to put, each after its dependencies. A cycle is an error.
     pub(super) fn jobs_in_put_order(&self, what: &str) -> Result<Vec<u32>, Error> {
-        let is_put = |at: u32| self.jobs[at as usize].decision == ImportDecision::Put;
+        let is_put = |at: u32| self.jobs[at as usize].decision == ImportDecisionByState::Put;
         let mut graph = DependencyGraph::default();
         for at in 0..self.jobs.len() as u32 {
             let depends = self.depends.get(&at).into_iter().flatten();

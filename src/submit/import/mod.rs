@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::round::{PutRound, SentJob};
-use crate::args::input_arg::FileArg;
+use crate::args::input_arg::FileOrStreamArg;
 use crate::args::shared::BulkFlags;
 use crate::bulk::{BulkPlan, JobOutcome};
 use crate::clock::moment::Moment;
@@ -38,7 +38,7 @@ use crate::text::format_count;
 mod check;
 mod pack;
 
-use check::{ArchiveContents, ImportDecision};
+use check::{ArchiveContents, ImportDecisionByState};
 
 pub(crate) const IMPORT: Verb = Verb::new("import", "import", "imported");
 
@@ -51,7 +51,7 @@ const ROUND_SIZE: usize = 8 << 20;
 /// The arguments of `qless import`.
 #[derive(Debug)]
 pub(crate) struct ImportOptions {
-    pub from: FileArg,
+    pub from: FileOrStreamArg,
     /// Pairs of old and new queue names.
     pub map: Vec<(Name, Name)>,
     pub existing: ExistingPolicy,
@@ -114,7 +114,7 @@ pub(crate) fn import_file(
         changes.retain(|change| change.before.is_none());
     }
     let maxima = changed_maxima(&contents, &options, now, session)?;
-    let pauses = PausePlan::plan_pauses(&contents, &options, now, session)?;
+    let pauses = QueuesToPause::plan_pauses(&contents, &options, now, session)?;
     let truncated = contents.truncation_warning();
     if let Some(truncated) = &truncated {
         session.ui.warn(truncated);
@@ -151,7 +151,7 @@ pub(crate) fn import_file(
         if dry_run {
             session
                 .ui
-                .print_dry_run_plan(&what, |render_options| proposal.plan_text(render_options));
+                .note_dry_run_plan(&what, |render_options| proposal.plan_text(render_options));
             None
         } else {
             let consent = session
@@ -268,7 +268,7 @@ fn existing_jids_for_plan_or_refusal(
         // The calls that put the jobs find out.
         return Ok(existing);
     }
-    let put = |at: &u32| contents.jobs[*at as usize].decision == ImportDecision::Put;
+    let put = |at: &u32| contents.jobs[*at as usize].decision == ImportDecisionByState::Put;
     let jids = contents.jids.iter().filter(|(_, at)| put(at));
     let jids: Vec<&Name> = jids.map(|(jid, _)| jid).collect();
     for slice in jids.chunks(MAX_JOBS_PER_CALL) {
@@ -315,21 +315,21 @@ fn existing_jids_for_plan_or_refusal(
 
 /// The queues to pause before any job is put.
 #[derive(Debug, Default)]
-struct PausePlan {
+struct QueuesToPause {
     /// The pauses in the file.
     from_file: Vec<archive::ArchivedPause>,
     /// The queues that `--hold` pauses.
     hold: Vec<Name>,
 }
 
-impl PausePlan {
+impl QueuesToPause {
     fn plan_pauses(
         contents: &ArchiveContents,
         options: &ImportOptions,
         now: Moment,
         session: &mut Session,
-    ) -> Result<PausePlan, Error> {
-        let mut pauses = PausePlan::default();
+    ) -> Result<QueuesToPause, Error> {
+        let mut pauses = QueuesToPause::default();
         if contents.paused.is_empty() && !options.hold {
             return Ok(pauses);
         }
@@ -411,7 +411,7 @@ fn changed_maxima(
 fn set_pauses_options_and_maxima(
     changes: &[OptionChange],
     maxima: &[MaximumChange],
-    pauses: &PausePlan,
+    pauses: &QueuesToPause,
     now: Moment,
     _: Consent,
     session: &mut Session,
@@ -457,9 +457,9 @@ fn add_jobs_to_import(
     let mut excluded = Vec::new();
     for (location, jid) in contents.jobs.iter().zip(&jids) {
         let outcome = match location.decision {
-            ImportDecision::Put => continue,
-            ImportDecision::SkipComplete => JobOutcome::already_complete(jid),
-            ImportDecision::SkipFailed => JobOutcome::refused(
+            ImportDecisionByState::Put => continue,
+            ImportDecisionByState::SkipComplete => JobOutcome::already_complete(jid),
+            ImportDecisionByState::SkipFailed => JobOutcome::refused(
                 jid,
                 OutcomeCode::StateChanged,
                 "it has failed, as `--failed skip` says",
@@ -674,7 +674,7 @@ impl PlannedJobImporter<'_> {
             _ => match core.import_recurring_job(
                 now,
                 &pack::recurring_to_put(&read, queue.clone(), now),
-                &pack::recurring_put_note(&read),
+                &pack::recurring_pause_and_count_json(&read),
             ) {
                 Ok(GuardReply::Done(())) => JobOutcome::done(&job.jid).with_state_after(RECURRING),
                 Ok(GuardReply::Refused(refusal)) => {

@@ -37,7 +37,10 @@ impl PlannedJobImporter<'_> {
         if let Some(remaining) = job.remaining.filter(|_| !failed || failure.is_some()) {
             past("remaining", remaining.to_string().into());
         }
-        past("history", quote_array(job.history_and_unreadable_count().0));
+        past(
+            "history",
+            quote_array(job.history_entries_and_unreadable_count().0),
+        );
         if let Some(template) = &job.spawned_from {
             past("spawned_from_jid", template.as_bytes().to_vec());
         }
@@ -143,7 +146,7 @@ pub(super) fn recurring_to_put<'t>(
     let number = |number: Option<FiniteNumber>, default: &str| {
         number.map_or(default, |FiniteNumber(text)| text).to_owned()
     };
-    let next = recurring.next_run_unless_now().unwrap_or(now);
+    let next = recurring.next_run_if_given().unwrap_or(now);
     template::RecurringJobToPut {
         jid: recurring.jid.clone(),
         queue,
@@ -160,10 +163,10 @@ pub(super) fn recurring_to_put<'t>(
 }
 
 /// The pause and the count of a recurring job, as the core takes them.
-pub(super) fn recurring_put_note(recurring: &ArchivedRecurring) -> Vec<u8> {
+pub(super) fn recurring_pause_and_count_json(recurring: &ArchivedRecurring) -> Vec<u8> {
     let by = recurring.paused_by.as_ref();
     let reason = recurring.paused_reason.as_ref();
-    template::put_note(
+    template::pause_and_count_note(
         recurring.paused_since,
         by,
         reason,

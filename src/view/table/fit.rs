@@ -131,7 +131,7 @@ impl Table {
                 columns_per_line: vec![shown.len()],
                 widths: widths_on_one_line(shown, widths, left),
             },
-            None => self.wrap_rows(shown, widths, options),
+            None => self.distribute_columns_over_lines(shown, widths, options),
         };
         for row in &mut self.rows {
             for (&at, &width) in shown.iter().zip(&layout.widths) {
@@ -144,7 +144,7 @@ impl Table {
         layout
     }
 
-    fn wrap_rows(
+    fn distribute_columns_over_lines(
         &self,
         shown: &[usize],
         ranges: &[WidthRange],

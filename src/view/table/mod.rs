@@ -10,7 +10,7 @@ mod fit;
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 
 use super::RenderOptions;
-use super::paint::StyleMarker;
+use super::paint::TextStyler;
 use crate::error::Error;
 use crate::text;
 
@@ -133,7 +133,7 @@ impl Table {
             return String::new();
         }
         self.sort_and_page_rows(&options.choice);
-        let mut shown = self.shown_columns(&options.choice);
+        let mut shown = self.chosen_or_default_columns(&options.choice);
         if options.choice.columns.is_empty() {
             let has_any = |at: usize| self.rows.iter().any(|row| !row[at].is_empty_or_zero());
             shown.retain(|&at| !self.columns[at].only_if_not_zero || has_any(at));
@@ -148,7 +148,7 @@ impl Table {
             shown.retain(|&at| !self.columns[at].only_if_filled || has_value(at));
             shown = self.drop_columns_to_fit(shown, &widths, options);
         }
-        let marks = StyleMarker::new(options.color);
+        let marks = TextStyler::new(options.color);
         let mut rows: Vec<Vec<String>> = Vec::with_capacity(self.rows.len() + 1);
         if options.headers {
             rows.push(
@@ -197,7 +197,7 @@ impl Table {
             let widest = cells.max().unwrap_or(0);
             *width = (*width).max(widest.max(least).min(MAX_PADDING));
         }
-        let shown = self.shown_columns(&options.choice);
+        let shown = self.chosen_or_default_columns(&options.choice);
         let Some((last, padded)) = shown.split_last() else {
             return self.into_text(options);
         };
@@ -253,7 +253,7 @@ impl Table {
     }
 
     /// The indexes of the columns to show.
-    fn shown_columns(&self, choice: &TableSelection) -> Vec<usize> {
+    fn chosen_or_default_columns(&self, choice: &TableSelection) -> Vec<usize> {
         if choice.columns.is_empty() {
             return (0..self.columns.len())
                 .filter(|&at| self.columns[at].shown_by_default)

@@ -59,8 +59,8 @@ pub(in crate::web) fn content(
         }
         div.acts {
             @if page.has_buttons_for(group) {
-                (page.change_button(&format!("{here}/retry"), "Retry all", true))
-                (page.change_button(&format!("{here}/cancel"), "Cancel all", false))
+                (page.change_confirmation_link(&format!("{here}/retry"), "Retry all", true))
+                (page.change_confirmation_link(&format!("{here}/cancel"), "Cancel all", false))
             }
             (page.command_block(&retry))
         }

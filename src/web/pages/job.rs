@@ -103,7 +103,7 @@ pub(in crate::web) fn content(
         .klass
         .as_ref()
         .map_or_else(|| name_or_empty_label(&job.jid), name_or_empty_label);
-    let state = job.state_text();
+    let state = job.state_word();
     Ok(PageContent::new(
         format!("{klass} {state}"),
         NavigationSection::Jobs,
@@ -159,7 +159,7 @@ fn headline_sentence(page: &PageFrame, job: &Job) -> String {
         },
         Some(State::Throttled) => "waits for a free slot of a throttle".to_owned(),
         Some(State::Complete) => format!("was completed {since}"),
-        None => format!("is {}", job.state_text()),
+        None => format!("is {}", job.state_word()),
     };
     format!("{subject} {rest}.")
 }
@@ -183,7 +183,7 @@ fn breadcrumb(page: &PageFrame, job: &Job) -> Markup {
 fn change_buttons_and_command(page: &PageFrame, job: &Job) -> Markup {
     let here = relative_job_path(&job.jid);
     let button = |verb: &str, word: &str, is_main: bool| {
-        page.change_button(&format!("{here}/{verb}"), word, is_main)
+        page.change_confirmation_link(&format!("{here}/{verb}"), word, is_main)
     };
     let state = job.state;
     let can_retry = state == Some(State::Failed);
@@ -314,7 +314,7 @@ fn lay_out_json(json: &Json, depth: usize, text: &mut String) {
         let bytes = line.as_bytes();
         sanitize_to_line(&bytes[..bytes.len().min(MAX_DATA_BYTES)])
     };
-    if json.byte_length() <= MAX_SHORT_JSON {
+    if json.text_byte_length() <= MAX_SHORT_JSON {
         let line = line();
         if line.chars().count() + 2 * depth <= MAX_JSON_LINE {
             text.push_str(&line);
@@ -399,7 +399,7 @@ fn only_names_actor(history: &[HistoryEntry], at: usize) -> bool {
         return false;
     };
     let before = at.checked_sub(1).map(|at| history[at].what.as_bytes());
-    let verb = entry.note_text("verb");
+    let verb = entry.extra_field_text("verb");
     let verb = verb.as_ref().map(Name::as_bytes);
     matches!(
         (before, verb),
@@ -413,7 +413,7 @@ fn only_names_actor(history: &[HistoryEntry], at: usize) -> bool {
 /// The event of a history entry in a word, and its note. For an entry of `qless`, the word is the command in the past
 /// tense, such as `retried`.
 fn event_word_and_note(entry: &HistoryEntry) -> (String, String) {
-    let note = |key: &str| entry.note_text(key).map(|text| text.to_string());
+    let note = |key: &str| entry.extra_field_text(key).map(|text| text.to_string());
     match (entry.what.as_bytes(), note("verb")) {
         (b"cli", Some(verb)) => {
             let parts = [note("by").map(|by| format!("by {by}")), note("reason")];
@@ -544,7 +544,7 @@ fn recurring_content(page: &PageFrame, job: &Recurring) -> PageContent {
                     @if let Some(queue) = &job.queue { dt { "queue" } dd { (page.queue_link(queue)) } }
                     @if let Some(next) = job.next { dt { "next" } dd { (page.time_element(next)) } }
                     dt { "put so far" } dd { (job.count.map_or(NONE.into(), |count| count.to_string())) }
-                    dt { "backlog" } dd { (job.backlog_text()) }
+                    dt { "backlog" } dd { (job.max_backlog_text()) }
                     dt { "priority" } dd { (job.priority.map_or(NONE.into(), |priority| priority.to_string())) }
                     dt { "retries" } dd { (job.retries.map_or(NONE.into(), |retries| retries.to_string())) }
                     @if !job.tags.is_empty() { dt { "tags" } dd { @for tag in &job.tags { span.chip { (tag) } " " } } }

@@ -159,7 +159,7 @@ fn find_jobs(
         // A search with a condition on the data reads all data of each job: keep only the beginning in memory.
         slice
             .iter_mut()
-            .for_each(|job| job.data.truncate(MAX_DATA_BYTES));
+            .for_each(|job| job.data.keep_first_bytes(MAX_DATA_BYTES));
         jobs.append(&mut slice);
         if begun.elapsed() > MAX_SEARCH_TIME {
             was_cut = true;
@@ -245,7 +245,7 @@ pub(super) fn job_table(page: &PageFrame, jobs: &[Job]) -> Markup {
                     tr data-key=(job.jid) {
                         th scope="row" { (page.job_link_by_class_and_short_jid(job.klass.as_ref(), &job.jid)) }
                         td { @match &job.queue { Some(queue) => (page.queue_link(queue)), None => (NONE) } }
-                        td { (state_word(job.state, &job.state_text())) }
+                        td { (state_word(job.state, &job.state_word())) }
                         td.wide.dim.cut { (sanitize_to_line(job.state_detail(&options))) }
                         @if !page.hides_data { td.wide.mono.dim.cut { (data_start(job)) } }
                     }

@@ -63,7 +63,7 @@ pub(in crate::web) fn content(
         (wait_and_run_histograms(facts, &overview))
     };
     let first = headline.line_parts().into_iter().next().unwrap_or_default();
-    let since = server.with_snapshot_history(|history| history.watched_since());
+    let since = server.with_snapshot_history(|history| history.oldest_watched_minute());
     Ok(PageContent {
         footer: html! {
             (server_footer(facts))

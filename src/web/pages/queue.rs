@@ -80,7 +80,7 @@ pub(in crate::web) fn content(
         h1 { (capitalize(&heading)) "." }
         div.acts {
             @if page.has_buttons_for(name) {
-                (page.change_button(&format!("{here}/{verb}"), if counts.paused { "Unpause" } else { "Pause" }, false))
+                (page.change_confirmation_link(&format!("{here}/{verb}"), if counts.paused { "Unpause" } else { "Pause" }, false))
             }
             (page.command_block(&CommandLine::new("explain").with_flag("--queue", name)))
         }

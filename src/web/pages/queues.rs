@@ -108,7 +108,7 @@ pub(super) fn queue_problem_chips(page: &PageFrame, queue: &QueueFacts) -> Marku
     html! {
         @if counts.stalled > 0 { span.chip.red { (format_count(counts.stalled, "stalled", "stalled")) } " " }
         @if let Some(wait) = queue.late_wait_if_head_is_not_late(page.now) { span.chip.red { "oldest waits " (format_duration(wait)) } " " }
-        @if let Some(reason) = queue.blocking_reason_text(&page.render_options()) {
+        @if let Some(reason) = queue.why_workers_get_no_jobs(&page.render_options()) {
             span.chip.amber[counts.paused] title=[paused_by] { (sanitize_to_line(reason)) }
         }
     }

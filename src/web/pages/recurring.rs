@@ -92,7 +92,7 @@ fn is_late(page: &PageFrame, job: &Recurring) -> bool {
 pub(super) fn paused_or_overdue_chip(page: &PageFrame, job: &Recurring) -> Markup {
     let options = page.render_options();
     let paused = job.pause_text(&options);
-    let owed = owed_text(job.owed_runs(page.now), &options);
+    let owed = owed_text(job.missed_runs_within_backlog(page.now), &options);
     html! {
         @if !paused.is_empty() { span.chip.amber { (sanitize_to_line(paused)) } }
         @if let Some(owed) = owed.filter(|_| is_late(page, job)) { span.chip.red { (owed) } }

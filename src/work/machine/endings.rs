@@ -15,7 +15,7 @@ use crate::name::Name;
 use crate::text::{Sanitized, format_duration};
 use crate::work::options::DispatchMode;
 use crate::work::process::EndedProcess;
-use crate::work::process::answer::{Answer, AnswerContent};
+use crate::work::process::answer::{Answer, EndingOrProgress};
 
 /// The longest time that the ending of a job waits for other endings to share its call, in seconds.
 const MAX_ENDING_WAIT: f64 = 0.005;
@@ -58,7 +58,7 @@ impl Machine {
         };
         if let Some(at) = process.lost.iter().position(|lost| *lost == jid) {
             // An answer about a lost job does not change the job, but the process can now take another job.
-            if !matches!(content, Ok(AnswerContent::Progress(_))) {
+            if !matches!(content, Ok(EndingOrProgress::Progress(_))) {
                 process.lost.swap_remove(at);
             }
             if process.lost.is_empty()
@@ -74,10 +74,10 @@ impl Machine {
             return self.report_or_count_bad_line(slot, Some(jid), reason);
         }
         match content {
-            Ok(AnswerContent::Progress(text)) => {
-                self.log_progress_to_history_if_due(now, &jid, text)
+            Ok(EndingOrProgress::Progress(text)) => {
+                self.log_progress_unless_logged_recently(now, &jid, text)
             }
-            Ok(AnswerContent::Ending(mut action)) => {
+            Ok(EndingOrProgress::Ending(mut action)) => {
                 process.has_answered = true;
                 if let EndingAction::Complete { next, .. } = &mut action
                     && next.is_none()
@@ -127,7 +127,7 @@ impl Machine {
     }
 
     /// Adds progress to the history of a job, at most once in [`PROGRESS`] seconds.
-    fn log_progress_to_history_if_due(&mut self, now: f64, jid: &Name, text: Name) {
+    fn log_progress_unless_logged_recently(&mut self, now: f64, jid: &Name, text: Name) {
         let Some(job) = self.held.jobs.get_mut(jid) else {
             return;
         };
@@ -166,7 +166,7 @@ impl Machine {
         let Slot::Busy(mut process) = std::mem::replace(&mut self.slots[slot], Slot::Free) else {
             return;
         };
-        for lines in process.bad_lines.describe_unreported() {
+        for lines in process.bad_lines.describe_unreported_lines() {
             self.warn_about_slot(slot, &format!("the command wrote {lines}"));
         }
         if self.options.persistent && !process.is_closed {
@@ -246,7 +246,7 @@ impl Machine {
             end.message.clone()
         };
         self.retry_or_fail(end.exit.failure_group(), message, |cause| {
-            cause.applies_to_exit(end.exit, is_persistent)
+            cause.retries_after_exit(end.exit, is_persistent)
         })
     }
 
@@ -332,13 +332,14 @@ impl Machine {
     }
 
     pub(super) fn are_jobs_brief(&self) -> bool {
-        self.usual_time < BRIEF * self.job_capacity() as f64
+        self.usual_time < BRIEF * self.max_jobs_in_processes() as f64
     }
 
     /// If jobs are brief, delays the queued endings from now on, so that further endings share their call.
     pub(super) fn delay_endings_of_brief_jobs(&mut self, now: f64) {
         if self.are_jobs_brief() {
-            self.endings_due = now + (SHARE * self.job_capacity() as f64).min(MAX_ENDING_WAIT);
+            self.endings_due =
+                now + (SHARE * self.max_jobs_in_processes() as f64).min(MAX_ENDING_WAIT);
         }
     }
 
@@ -468,7 +469,7 @@ impl Machine {
                     return;
                 }
             }
-            JobPhase::Running(slot) => self.stop_process_of_lost_job(now, jid, slot, kill_at),
+            JobPhase::Running(slot) => self.drop_lost_job_and_plan_stop(now, jid, slot, kill_at),
         }
         self.remove_and_report_ended_job(jid, now, WorkEventKind::Lost, why.to_owned());
     }
@@ -486,7 +487,7 @@ impl Machine {
         is_pending
     }
 
-    pub(super) fn stop_process_of_lost_job(
+    pub(super) fn drop_lost_job_and_plan_stop(
         &mut self,
         now: f64,
         jid: &Name,

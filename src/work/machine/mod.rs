@@ -253,7 +253,7 @@ impl Machine {
                 slot,
                 why: StartFailure::Program(message),
                 jobs,
-            } if self.may_program_come_back(now) => {
+            } if self.may_retry_unstartable_program(now) => {
                 self.keep_jobs_until_next_start(now, slot, message, jobs)
             }
             Event::NotStarted { slot, why, .. } => {
@@ -264,7 +264,7 @@ impl Machine {
             Event::Mute { slot } => self.plan_stop_after_answers_closed(now, slot),
             Event::Ended { slot, end } => self.free_slot_and_end_jobs(now, slot, end),
             Event::FinishAndPop(reply) => self.note_finish_and_pop_reply(now, reply),
-            Event::Recovered(reply) => self.note_finish_and_pop_recovery(now, reply),
+            Event::Recovered(reply) => self.note_recovery_of_lost_reply(now, reply),
             Event::ReadyQueues(reply) => self.note_ready_queues(now, reply),
             Event::Extended(reply) => self.note_extend_reply(now, reply),
             Event::Released(reply) => self.note_release_reply(now, reply),
@@ -295,7 +295,7 @@ impl Machine {
                 self.is_on_hold = is_on_hold;
                 self.poll_at = self.poll_at.min(now);
             }
-            Event::Stop => self.escalate_stop_at_signal(now),
+            Event::Stop => self.begin_or_escalate_stop(now),
         }
     }
 
@@ -306,7 +306,7 @@ impl Machine {
         self.start_or_feed_processes(now);
         self.send_due_requests(now);
         self.postpone_server_retry_if_nothing_sent(now);
-        self.stop_popping_if_count_reached();
+        self.stop_once_counted_jobs_ended();
         self.finish_if_done(now);
         std::mem::take(&mut self.actions)
     }
@@ -359,7 +359,7 @@ impl Machine {
     }
 
     /// The number of slots whose process has a job.
-    pub fn busy_slot_count(&self) -> usize {
+    pub fn count_slots_with_jobs(&self) -> usize {
         let is_busy =
             |slot: &&Slot| matches!(slot, Slot::Busy(process) if !process.jobs.is_empty());
         self.slots.iter().filter(is_busy).count()
@@ -428,7 +428,7 @@ impl Machine {
     }
 
     /// The number of jobs that the processes can have at the same time.
-    fn job_capacity(&self) -> usize {
+    fn max_jobs_in_processes(&self) -> usize {
         self.slots.len() * self.options.mode().max_jobs_per_slot()
     }
 
@@ -439,7 +439,7 @@ impl Machine {
         }
         let free = self.slots.iter().map(|slot| match slot {
             Slot::Free => self.options.mode().max_jobs_per_slot(),
-            Slot::Busy(process) => process.free_capacity(self.options.mode()),
+            Slot::Busy(process) => process.free_capacity_of_process(self.options.mode()),
             Slot::Down(_) => 0,
         });
         let free = free.sum::<usize>().saturating_sub(self.ready.len()) as u64;
@@ -451,7 +451,7 @@ impl Machine {
     }
 
     /// Stops more at each signal.
-    fn escalate_stop_at_signal(&mut self, now: f64) {
+    fn begin_or_escalate_stop(&mut self, now: f64) {
         match (self.was_asked, self.stage) {
             // The first signal only stops popping. Programs go on, even if the worker was about to end anyway.
             (false, _) => {
@@ -523,7 +523,7 @@ impl Machine {
     }
 
     /// Ends the work once the number of jobs of the limit has ended. A released job does not count.
-    fn stop_popping_if_count_reached(&mut self) {
+    fn stop_once_counted_jobs_ended(&mut self) {
         if let Some(count) = self.options.count
             && self.popped >= count
             && self.held.jobs.is_empty()

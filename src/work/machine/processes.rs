@@ -69,7 +69,7 @@ pub(super) struct SlotProcess {
     pub overdue: Vec<Name>,
     /// The number of lines, by kind, that were no answers.
     pub bad_lines: BadLineCounts,
-    pub stop: Option<PlannedStop>,
+    pub stop: Option<TermAndKillTimes>,
 }
 
 /// Maximum number of bad lines of one kind that are reported for a process. Further ones are only counted.
@@ -95,7 +95,7 @@ impl BadLineCounts {
     }
 
     /// Texts about the lines that were counted but not reported, such as `3 further lines that were no answers`.
-    pub(super) fn describe_unreported(self) -> impl Iterator<Item = String> {
+    pub(super) fn describe_unreported_lines(self) -> impl Iterator<Item = String> {
         let kinds = [
             (self.no_answer, "that were no answers"),
             (self.other_job, "about jobs that it did not have"),
@@ -111,7 +111,7 @@ impl BadLineCounts {
 
 /// How a process is stopped.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PlannedStop {
+pub(super) struct TermAndKillTimes {
     /// When the process gets SIGTERM. `None` if it has got it.
     term_at: Option<f64>,
     /// When the process gets SIGKILL. `None` if it has got it.
@@ -137,7 +137,7 @@ impl SlotProcess {
 
     /// Plans SIGTERM and SIGKILL for these times. If the signals are already planned, the earlier times apply.
     pub(super) fn plan_stop(&mut self, term_at: f64, kill_at: f64) {
-        let stop = self.stop.get_or_insert(PlannedStop {
+        let stop = self.stop.get_or_insert(TermAndKillTimes {
             term_at: Some(term_at),
             kill_at: Some(kill_at),
         });
@@ -174,7 +174,7 @@ impl SlotProcess {
     }
 
     /// The number of further jobs that the process can take.
-    pub(super) fn free_capacity(&self, mode: DispatchMode) -> usize {
+    pub(super) fn free_capacity_of_process(&self, mode: DispatchMode) -> usize {
         match mode {
             DispatchMode::Persistent(in_flight) if !self.is_closed && self.stop.is_none() => {
                 in_flight.saturating_sub(self.jobs.len() + self.lost.len())
@@ -252,7 +252,7 @@ impl Machine {
             DispatchMode::Persistent(_) => 1,
         };
         while !self.ready.is_empty() {
-            let Some(at) = self.emptiest_slot(now) else {
+            let Some(at) = self.slot_for_next_job(now) else {
                 return;
             };
             let jobs: Vec<PoppedJob> = (0..max_jobs).map_while(|_| self.take_ready_job()).collect();
@@ -277,10 +277,14 @@ impl Machine {
 
     /// The slot that gets the next job: the slot that can take the most jobs. Among equal slots, the first one with a
     /// running process, else the first one.
-    fn emptiest_slot(&self, now: f64) -> Option<usize> {
+    fn slot_for_next_job(&self, now: f64) -> Option<usize> {
         let slots = self.slots.iter().enumerate().rev();
         let free = slots.filter_map(|(at, slot)| match slot {
-            Slot::Busy(process) => Some((process.free_capacity(self.options.mode()), true, at)),
+            Slot::Busy(process) => Some((
+                process.free_capacity_of_process(self.options.mode()),
+                true,
+                at,
+            )),
             Slot::Down(until) if *until > now => None,
             Slot::Free | Slot::Down(_) => {
                 Some((self.options.mode().max_jobs_per_slot(), false, at))
@@ -317,12 +321,12 @@ impl Machine {
     }
 
     /// Whether a program that cannot be started now is tried again for the same jobs.
-    pub(super) fn may_program_come_back(&self, now: f64) -> bool {
-        let since = self.present_absence_since(now).unwrap_or(now);
+    pub(super) fn may_retry_unstartable_program(&self, now: f64) -> bool {
+        let since = self.unstartable_since_if_recent(now).unwrap_or(now);
         now < since + PROGRAM_PATIENCE
     }
 
-    fn present_absence_since(&self, now: f64) -> Option<f64> {
+    fn unstartable_since_if_recent(&self, now: f64) -> Option<f64> {
         self.unstartable_since
             .filter(|since| now < since + PROGRAM_ABSENCE)
     }
@@ -339,7 +343,7 @@ impl Machine {
         let Slot::Busy(process) = std::mem::replace(&mut self.slots[slot], Slot::Free) else {
             return;
         };
-        let since = self.present_absence_since(now);
+        let since = self.unstartable_since_if_recent(now);
         if since.is_none() {
             let message = format!(
                 "{}; trying again for {PROGRAM_PATIENCE}s",
@@ -502,7 +506,7 @@ impl Machine {
             let action = self.retry_or_fail(
                 "time-limit".to_owned(),
                 message.clone(),
-                RetryCause::applies_to_time_limit,
+                RetryCause::retries_after_time_limit,
             );
             self.queue_ending(now, &jid, action, Some(end.exit));
         }

@@ -98,7 +98,7 @@ impl Machine {
                 .collect();
             return self.add_request(ServerRequest::Recover { endings, known });
         }
-        if self.is_queue_search_due(now) {
+        if self.is_ready_queue_search_due(now) {
             self.queue_search_since = Some(now);
             self.is_queue_search_outdated = false;
             self.add_request(ServerRequest::FindReadyQueues);
@@ -135,7 +135,7 @@ impl Machine {
 
     /// Whether to ask the server now which queues have jobs: there are too many queues to pop from each, jobs are
     /// wanted, and the last reply is old, or its queues are empty by now.
-    fn is_queue_search_due(&self, now: f64) -> bool {
+    fn is_ready_queue_search_due(&self, now: f64) -> bool {
         let is_old = if self.rotation.has_ready_queues() {
             now >= self.queue_search_at
         } else {
@@ -202,8 +202,10 @@ impl Machine {
                     && self.held.jobs.is_empty()
                     && sent.endings.is_empty() =>
             {
-                self.start_fault =
-                    Some(WorkerRunResult::Forbidden(error.kind(), error_text(&error)));
+                self.start_fault = Some(WorkerRunResult::Forbidden(
+                    error.kind(),
+                    error_text_without_hint(&error),
+                ));
                 return self.stop_popping();
             }
             Err(error) if is_usage_error(&error) => {
@@ -213,7 +215,7 @@ impl Machine {
                     return self.requeue_endings(&sent.endings);
                 }
                 for ending in sent.endings.iter() {
-                    let why = error_text(&error);
+                    let why = error_text_without_hint(&error);
                     self.remove_and_report_ended_job(&ending.jid, now, WorkEventKind::Unknown, why);
                 }
                 return;
@@ -296,7 +298,7 @@ impl Machine {
         self.endings.splice(0..0, sent.iter().cloned());
     }
 
-    pub(super) fn note_finish_and_pop_recovery(
+    pub(super) fn note_recovery_of_lost_reply(
         &mut self,
         now: f64,
         reply: Result<FinishAndPopReply, Error>,
@@ -414,7 +416,7 @@ impl Machine {
                     // one: drop the job.
                     match self.held.jobs.get(&jid).map(|job| &job.phase) {
                         Some(JobPhase::Running(slot)) => {
-                            self.stop_process_of_lost_job(now, &jid, *slot, f64::INFINITY);
+                            self.drop_lost_job_and_plan_stop(now, &jid, *slot, f64::INFINITY);
                         }
                         Some(JobPhase::Ending { .. }) => _ = self.drop_ending_if_unsent(&jid),
                         Some(JobPhase::Ready) => self.ready.retain(|job| job.jid != jid),
@@ -428,7 +430,7 @@ impl Machine {
 
     /// Ends the work after the running jobs, because every repetition of the failed call would fail, too.
     fn stop_popping_after_final_error(&mut self, error: &Error) {
-        let fault = WorkerRunResult::Refused(error_text(error));
+        let fault = WorkerRunResult::Refused(error_text_without_hint(error));
         self.start_fault.get_or_insert(fault);
         self.stop_popping();
         self.queue_release_of_ready_jobs();
@@ -446,7 +448,7 @@ impl Machine {
         }
         let (since, attempts) = match self.link {
             ServerLink::Up => {
-                let message = error_text(&error);
+                let message = error_text_without_hint(&error);
                 self.add_report(Report::ConnectionLost { message });
                 (now, 0)
             }
@@ -546,7 +548,7 @@ fn is_loss_lifted_by(request: RequestKind, refused: Option<RequestKind>) -> bool
     }
 }
 
-fn error_text(error: &Error) -> String {
+fn error_text_without_hint(error: &Error) -> String {
     error.message().into_owned()
 }
 

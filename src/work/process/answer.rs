@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::clock::duration;
 use crate::json::object::{
-    FieldEncoding, ParsedObject, describe_found_value, sanitize_and_cut_for_message, string_text,
+    FieldConvention, ParsedObject, describe_found_value, sanitize_and_cut_for_message, string_text,
 };
 use crate::json::syntax::{JsonType, SyntaxFault};
 use crate::model::ending::{EndingAction, FailureReason, NextQueue};
@@ -26,13 +26,13 @@ pub struct Answer {
     /// The job that the line names. `None` only if the line is not an answer.
     pub jid: Option<Name>,
     /// What the line says about the job, or why the line is not an answer, as the end of a sentence: `has no "result"`.
-    pub content: Result<AnswerContent, String>,
+    pub content: Result<EndingOrProgress, String>,
     /// Why parts of the answer are ignored, a sentence for each. The other parts are valid.
     pub ignored: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum AnswerContent {
+pub enum EndingOrProgress {
     /// How the job ends. A retry with only a message has no group yet: [`EndingAction::set_missing_retry_group`] sets it.
     Ending(EndingAction),
     /// A text for the history of the job.
@@ -89,8 +89,9 @@ fn read_jid_and_content(
     line: &[u8],
     retry_delay: Duration,
     ignored: &mut Vec<String>,
-) -> Result<(Name, AnswerContent), String> {
-    let fields = ParsedObject::parse(line, FieldEncoding::Document).map_err(describe_line_fault)?;
+) -> Result<(Name, EndingOrProgress), String> {
+    let fields =
+        ParsedObject::parse(line, FieldConvention::Document).map_err(describe_line_fault)?;
     let jid: Name = fields
         .read_required_field("jid")
         .map_err(describe_field_fault)?;
@@ -106,7 +107,7 @@ fn read_answer_content(
     fields: &ParsedObject,
     retry_delay: Duration,
     ignored: &mut Vec<String>,
-) -> Result<AnswerContent, String> {
+) -> Result<EndingOrProgress, String> {
     let Some(result) = fields
         .read_field::<Name>("result")
         .map_err(describe_field_fault)?
@@ -116,9 +117,9 @@ fn read_answer_content(
             .map_err(describe_field_fault)?;
         let text = progress.ok_or("there is neither `result` nor `progress` in it")?;
         note_ignored_fields(fields, "progress", PROGRESS, ignored);
-        return Ok(AnswerContent::Progress(text));
+        return Ok(EndingOrProgress::Progress(text));
     };
-    Ok(AnswerContent::Ending(match result.as_bytes() {
+    Ok(EndingOrProgress::Ending(match result.as_bytes() {
         b"complete" => {
             note_ignored_fields(fields, "complete", COMPLETE, ignored);
             EndingAction::Complete {
@@ -283,7 +284,7 @@ pub fn jid_if_result(line: &[u8]) -> Option<Name> {
 
 /// The job that a line names, even if the rest of the line is not an answer, and whether the line says how the job ends.
 fn jid_and_has_result(line: &[u8]) -> (Option<Name>, bool) {
-    let fields = ParsedObject::parse_before_fault(line, FieldEncoding::Document);
+    let fields = ParsedObject::parse_before_fault(line, FieldConvention::Document);
     let jid = fields.read_field("jid").ok().flatten();
     let result = field_unless_null(&fields, "result").map(RawValue::get);
     let has_result = matches!(result, Some(r#""complete""# | r#""retry""# | r#""fail""#));
@@ -315,7 +316,7 @@ mod tests {
         let answer = read(line.as_bytes());
         assert_eq!(answer.jid, Some(Name::from("a")));
         match answer.content {
-            Ok(AnswerContent::Ending(action)) => action,
+            Ok(EndingOrProgress::Ending(action)) => action,
             other => panic!("{other:?}"),
         }
     }
@@ -373,7 +374,7 @@ mod tests {
         );
         assert_eq!(
             read(br#"{"jid":"a","progress":"3 of 9"}"#).content,
-            Ok(AnswerContent::Progress(Name::from("3 of 9")))
+            Ok(EndingOrProgress::Progress(Name::from("3 of 9")))
         );
     }
 

@@ -15,7 +15,8 @@ use rustix::io::{Errno, dup2};
 use rustix::process::{Pid, fchdir, getpid, getppid};
 
 use super::pipe::{
-    AnswerLineSplitter, CappedCapture, InputPipe, OutputPipe, PassedOutputAndTail, PipeTarget,
+    AnswerLineSplitter, CaptureUnlessTooLong, InputPipe, OutputPipe, PassedOutputAndTail,
+    PipeTarget,
 };
 use super::sandbox::SlotSandboxes;
 use super::{ANSWER_DESCRIPTOR, OutputStream, RunningProgram};
@@ -110,7 +111,7 @@ impl Launch<'_> {
         let exhausted =
             |fault: io::Error| StartFailure::exhausted_system(io_message_without_errno(&fault));
         let (answers, writer) = io::pipe().map_err(exhausted)?;
-        let mut command = Command::new(program_path_from_working_directory(
+        let mut command = Command::new(resolve_program_before_directory_change(
             self.program,
             directory.as_deref(),
         ));
@@ -141,7 +142,9 @@ impl Launch<'_> {
             StdoutMode::PassOn => {
                 PipeTarget::PassOn(PassedOutputAndTail::new(OutputStream::Stdout, 0))
             }
-            StdoutMode::Capture(max_bytes) => PipeTarget::Capture(CappedCapture::new(max_bytes)),
+            StdoutMode::Capture(max_bytes) => {
+                PipeTarget::Capture(CaptureUnlessTooLong::new(max_bytes))
+            }
             StdoutMode::Answers => PipeTarget::Answers(AnswerLineSplitter::default()),
         };
         let stderr =
@@ -247,7 +250,7 @@ pub(in crate::work) fn check_program(
 
 /// The path to execute. A relative path is resolved from the working directory of `qless`, not from that of the child,
 /// which may be an empty sandbox.
-fn program_path_from_working_directory(program: &OsStr, directory: Option<&Path>) -> PathBuf {
+fn resolve_program_before_directory_change(program: &OsStr, directory: Option<&Path>) -> PathBuf {
     let path = Path::new(program);
     let is_path = program.as_encoded_bytes().contains(&b'/');
     match (is_path && path.is_relative(), directory) {

@@ -29,7 +29,7 @@ use self::pipe::{InputPipe, OutputPipe, PipeTarget};
 use self::sandbox::SlotSandboxes;
 pub use self::signals::Waker;
 use self::signals::{SignalPipes, WakeupPipe};
-use super::launcher::variables_to_remove;
+use super::launcher::job_and_service_variables;
 use crate::error::{Error, Kind, io_message_without_errno};
 use crate::model::work::ProcessExit;
 use crate::text::sanitize_keeping_lines;
@@ -170,7 +170,7 @@ impl Processes {
             removed: secrets
                 .iter()
                 .cloned()
-                .chain(variables_to_remove())
+                .chain(job_and_service_variables())
                 .collect(),
             sandboxes: SlotSandboxes::default(),
             buffer: vec![0; READ_SIZE],
@@ -230,7 +230,7 @@ impl Processes {
     }
 
     /// The variables of this program that no program inherits.
-    pub(super) fn variables_to_remove(&self) -> &[OsString] {
+    pub(super) fn job_and_service_variables(&self) -> &[OsString] {
         &self.removed
     }
 
@@ -248,7 +248,7 @@ impl Processes {
         let before = events.len();
         loop {
             let is_late = until.is_some_and(|until| until <= Instant::now());
-            self.poll_descriptors(until)?;
+            self.poll_and_collect_ready_sources(until)?;
             let mut has_ended_child = false;
             let ready = std::mem::take(&mut self.ready);
             for source in &ready {
@@ -285,7 +285,7 @@ impl Processes {
     }
 
     /// Waits until a descriptor is ready, and collects the ready ones.
-    fn poll_descriptors(&mut self, until: Option<Instant>) -> Result<(), Error> {
+    fn poll_and_collect_ready_sources(&mut self, until: Option<Instant>) -> Result<(), Error> {
         let mut sources = std::mem::take(&mut self.sources);
         sources.clear();
         let mut polled = Vec::with_capacity(self.signals.len() + 1 + 4 * self.slots.len());
@@ -448,7 +448,7 @@ impl RunningProgram {
             message: failure_message(&stderr_tail, error_bytes),
             data,
             unusable_output,
-            unread_lines: self.stdin.count_unread_lines(),
+            unread_lines: self.stdin.count_lines_unread_by_program(),
         }
     }
 }

@@ -84,7 +84,7 @@ impl InputPipe {
 
     /// How many lines the program has not read completely. Lines that the program has only read into its own buffer
     /// count as read.
-    pub(super) fn count_unread_lines(&self) -> usize {
+    pub(super) fn count_lines_unread_by_program(&self) -> usize {
         let Some(pipe) = &self.pipe else {
             return self.left_unread;
         };
@@ -112,7 +112,7 @@ impl InputPipe {
                 Err(fault) if fault.kind() == ErrorKind::WouldBlock => return,
                 // A program may leave its stdin unread: that is no error.
                 Err(_) => {
-                    self.left_unread = self.count_unread_lines();
+                    self.left_unread = self.count_lines_unread_by_program();
                     self.pipe = None;
                     self.queue.clear();
                     return;
@@ -141,7 +141,7 @@ pub(super) struct OutputPipe {
 pub(super) enum PipeTarget {
     Answers(AnswerLineSplitter),
     PassOn(PassedOutputAndTail),
-    Capture(CappedCapture),
+    Capture(CaptureUnlessTooLong),
 }
 
 impl OutputPipe {
@@ -347,15 +347,15 @@ impl PassedOutputAndTail {
 
 /// Keeps the whole output of a program, up to a limit.
 #[derive(Debug)]
-pub(super) struct CappedCapture {
+pub(super) struct CaptureUnlessTooLong {
     bytes: Vec<u8>,
     max_bytes: usize,
     is_too_long: bool,
 }
 
-impl CappedCapture {
-    pub(super) fn new(max_bytes: usize) -> CappedCapture {
-        CappedCapture {
+impl CaptureUnlessTooLong {
+    pub(super) fn new(max_bytes: usize) -> CaptureUnlessTooLong {
+        CaptureUnlessTooLong {
             bytes: Vec::new(),
             max_bytes,
             is_too_long: false,

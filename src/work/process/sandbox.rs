@@ -194,14 +194,14 @@ impl SlotSandboxes {
             if is_empty(&opened).map_err(|errno| faults.start_failure_of_errno("empty", errno))? {
                 return Ok((path, opened));
             }
-            self.set_aside_or_empty(slot, opened, &parent, &name, &used, &faults)?;
+            self.discard_slot_directory(slot, opened, &parent, &name, &used, &faults)?;
         }
         Err(faults.temporary_start_failure("empty", "a program still writes in it"))
     }
 
     /// Sets the directory of a slot aside, by adding `.used` to its name, and starts its removal. If the directory
     /// cannot be renamed, empties it, and waits a moment for that.
-    fn set_aside_or_empty(
+    fn discard_slot_directory(
         &mut self,
         slot: usize,
         opened: OwnedFd,

@@ -93,7 +93,7 @@ impl SignalPipes {
             return count > 0;
         }
         if *signal != SIGTTIN && count > 0 {
-            count = usize::from(self.ends.is_new_stop_request(Instant::now()));
+            count = usize::from(self.ends.count_signal_unless_repeated(Instant::now()));
         }
         events.extend((0..count).map(|_| ProcessEvent::Signal(*signal)));
         false

@@ -8,7 +8,12 @@ use crate::name::Name;
 use crate::text::Sanitized;
 
 /// The error for an error text that the script raised in this line: a refused job, wrong usage, or else a defect.
-pub(super) fn script_error(line: usize, text: &str, call: &Call, script: &Script) -> Error {
+pub(super) fn refusal_usage_or_defect_error(
+    line: usize,
+    text: &str,
+    call: &Call,
+    script: &Script,
+) -> Error {
     if let Some((jid, refusal)) = find_refused_job(text, call) {
         return job_refused_error(refusal, jid, call.spec().wording.verb);
     }

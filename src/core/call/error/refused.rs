@@ -1,6 +1,6 @@
 //! Errors about a login that the server refused, or a call that the server or the core refused.
 
-use super::raised::{core_defect, script_error};
+use super::raised::{core_defect, refusal_usage_or_defect_error};
 use super::topology::{
     address_is_cluster_node, circular_redirection, cluster_down, slot_moving,
     untagged_cluster_prefix,
@@ -33,9 +33,11 @@ pub(crate) fn call_refused(
         .hint("`qless check --only key-type` names it"),
         "ERR" => match refused.raised_line_and_text() {
             // The core raised an error text that begins with a function name, such as `Put(): `.
-            Some((line, text)) if text.contains("(): ") => script_error(line, text, call, script),
+            Some((line, text)) if text.contains("(): ") => {
+                refusal_usage_or_defect_error(line, text, call, script)
+            }
             Some((line, text)) => unsupported_server(text, target, script)
-                .unwrap_or_else(|| script_error(line, text, call, script)),
+                .unwrap_or_else(|| refusal_usage_or_defect_error(line, text, call, script)),
             None => plain_err_refusal(refused, call, target, script).unwrap_or_else(|| {
                 let message = Name::from_lossless_text(&refused.message_without_position());
                 Error::new(Kind::Server, format!("`{target}` refuses: {message}"))

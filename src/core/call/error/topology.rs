@@ -51,7 +51,10 @@ pub(crate) fn untagged_cluster_prefix_naming_tagged(
 pub(crate) fn address_is_cluster_node(target: &ServerTarget) -> Error {
     let address = with_cluster_scheme(target);
     Error::usage(format!("`{target}` is a node of a Redis Cluster"))
-        .hint(format!("use `{}`", address_scheme(target, "-cluster")))
+        .hint(format!(
+            "use `{}`",
+            redis_scheme_keeping_tls(target, "-cluster")
+        ))
         .caused_by(Cause::WrongAddressKind {
             redis: Some(address),
             prefix: None,
@@ -59,13 +62,13 @@ pub(crate) fn address_is_cluster_node(target: &ServerTarget) -> Error {
 }
 
 /// The error for a `redis-cluster://` address that names a server outside any cluster. The hint names `redis://`.
-pub(crate) fn not_a_cluster_node(target: &ServerTarget, node: &Node) -> Error {
+pub(crate) fn address_is_not_cluster_node(target: &ServerTarget, node: &Node) -> Error {
     let address = target.for_one_node(node).to_string();
     Error::usage(format!(
         "`{}` is not a node of a Redis Cluster",
         Sanitized(node.to_string())
     ))
-    .hint(format!("use `{}`", address_scheme(target, "")))
+    .hint(format!("use `{}`", redis_scheme_keeping_tls(target, "")))
     .caused_by(Cause::WrongAddressKind {
         redis: Some(address),
         prefix: None,
@@ -131,7 +134,7 @@ pub(crate) fn not_a_sentinel(target: &ServerTarget, node: &Node) -> Error {
     Error::usage(format!("`{}` is not a Sentinel", Sanitized(node)))
         .hint(format!(
             "use `{}` if it is the server itself",
-            address_scheme(target, "")
+            redis_scheme_keeping_tls(target, "")
         ))
         .caused_by(Cause::WrongAddressKind {
             redis: Some(redis),
@@ -151,7 +154,7 @@ fn with_cluster_scheme(target: &ServerTarget) -> String {
     }
 }
 
-fn address_scheme(target: &ServerTarget, kind: &str) -> String {
+fn redis_scheme_keeping_tls(target: &ServerTarget, kind: &str) -> String {
     let tls = if target.tls.is_some() { "s" } else { "" };
     format!("redis{tls}{kind}://")
 }
@@ -314,7 +317,7 @@ pub(crate) fn unknown_master(
 }
 
 /// The error for a server that a Sentinel named as the master, but that is a replica.
-pub(crate) fn not_a_master(target: &ServerTarget, node: &Node) -> Error {
+pub(crate) fn named_master_is_replica(target: &ServerTarget, node: &Node) -> Error {
     let node = node.to_string();
     Error::new(
         Kind::NoMaster,
@@ -327,7 +330,7 @@ pub(crate) fn not_a_master(target: &ServerTarget, node: &Node) -> Error {
 }
 
 /// The error for a master that a Sentinel named, but to which `qless` cannot connect.
-pub(crate) fn master_lost(target: &ServerTarget, error: Error) -> Error {
+pub(crate) fn named_master_unreachable(target: &ServerTarget, error: Error) -> Error {
     Error::new(
         Kind::NoMaster,
         format!("the master of `{target}` is away: {}", error.message()),

@@ -104,7 +104,7 @@ pub(super) fn read_client_identity(
 }
 
 fn read_private_key(path: &Path) -> Result<PrivateKeyDer<'static>, Error> {
-    let bytes = read_secret_file(path)?;
+    let bytes = read_certificate_or_key_file(path)?;
     PrivateKeyDer::from_pem_slice(&bytes).map_err(|error| {
         let file = sanitized_path_text(path);
         let label = b"-----BEGIN ENCRYPTED PRIVATE KEY-----";
@@ -124,7 +124,7 @@ fn read_private_key(path: &Path) -> Result<PrivateKeyDer<'static>, Error> {
 }
 
 fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
-    let bytes = read_secret_file(path)?;
+    let bytes = read_certificate_or_key_file(path)?;
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
     match found {
         Ok(found) if found.is_empty() => {
@@ -143,7 +143,7 @@ fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error>
 }
 
 /// Reads a certificate or key file. The buffer is overwritten with zeros when it is dropped, since it may hold a key.
-fn read_secret_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
+fn read_certificate_or_key_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
     let failed = |error: std::io::Error| {
         config_error(format!(
             "cannot read `{}`: {}",
