@@ -48,7 +48,8 @@ return function(argv)
   -- Whether a list holds a text at an index or behind it. The index of a restored entry becomes larger when a revert
   -- restores entries before it, and smaller when a revert removes added entries.
   local function holds(key, index, text)
-    -- For index 0, search from the head, where a repair adds entries. For others, the last occurrence decides.
+    -- Every place is at or behind index 0: search from the head, where a repair adds entries. For a larger index, the
+    -- text is there if its last occurrence is at the index or behind it.
     local place = redis.pcall('lpos', key, text, 'RANK', index == 0 and 1 or -1)
     if type(place) ~= 'table' then return place and place >= index end
     -- Without the right to LPOS, read the list in pages.

@@ -170,7 +170,7 @@ impl ServerTarget {
     }
 
     /// The server that the address names first.
-    pub(crate) fn first_node(&self) -> Option<&Node> {
+    pub(crate) fn first_host_and_port(&self) -> Option<&Node> {
         match &self.address {
             Address::Tcp(node) => Some(node),
             Address::Cluster(nodes) | Address::Sentinel(Sentinels { nodes, .. }) => nodes.first(),

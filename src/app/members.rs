@@ -15,7 +15,7 @@ use std::thread;
 
 use super::Command;
 use crate::args::format::Format;
-use crate::args::input_arg::InputArg;
+use crate::args::input_arg::ValueFileOrStdinArg;
 use crate::command_line;
 use crate::commands::MemberDispatch;
 use crate::core::call::Core;
@@ -80,7 +80,7 @@ pub(super) fn run(
         }
         MemberDispatch::JobsInOrder(given) => group.run_in_job_order(given, session),
         MemberDispatch::Job(jid) => {
-            let given = [InputArg::Value(
+            let given = [ValueFileOrStdinArg::Value(
                 OsStr::from_bytes(jid.as_bytes()).to_owned(),
             )];
             group.run_on_members_with_jobs(&given, session)
@@ -257,11 +257,11 @@ impl<'g> CommandOnMembers<'g> {
     /// all of its jobs runs nowhere if a job is missing.
     fn run_on_members_with_jobs(
         &self,
-        given: &[InputArg],
+        given: &[ValueFileOrStdinArg],
         session: &mut Session,
     ) -> Result<Exit, Error> {
         session.refuse_password_prompt_per_member()?;
-        let from_stdin = given.contains(&InputArg::Stdin);
+        let from_stdin = given.contains(&ValueFileOrStdinArg::Stdin);
         let given = jids::read_jids(&mut session.input(), given)?;
         let found = self.members_have_jobs(given.jids(), session);
         let count = self.members.list.len();
@@ -341,7 +341,11 @@ impl<'g> CommandOnMembers<'g> {
 
     /// Runs the command for jobs in the order given: on the member of the first jobs, then on the member of the next
     /// jobs, and so on.
-    fn run_in_job_order(&self, given: &[InputArg], session: &mut Session) -> Result<Exit, Error> {
+    fn run_in_job_order(
+        &self,
+        given: &[ValueFileOrStdinArg],
+        session: &mut Session,
+    ) -> Result<Exit, Error> {
         session.refuse_password_prompt_per_member()?;
         let given = jids::read_jids(&mut session.input(), given)?;
         let found = self.members_have_jobs(given.jids(), session);

@@ -266,7 +266,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::args::input_arg::{FileOrStreamArg, InputArg};
+    use crate::args::input_arg::{FileOrStreamArg, ValueFileOrStdinArg};
     use crate::model::pattern::NamePattern;
 
     /// Collects the positional arguments of all commands.
@@ -303,9 +303,9 @@ mod tests {
         } else if is(TypeId::of::<NamePattern>()) {
             let pattern: Option<NamePattern> = found.remove_one("it");
             pattern.and_then(|pattern| Some(pattern.as_plain_name()?.as_str()?.into()))
-        } else if is(TypeId::of::<InputArg>()) {
+        } else if is(TypeId::of::<ValueFileOrStdinArg>()) {
             match found.remove_one("it") {
-                Some(InputArg::Value(value)) => Some(value),
+                Some(ValueFileOrStdinArg::Value(value)) => Some(value),
                 other => panic!("{other:?}"),
             }
         } else if is(TypeId::of::<FileOrStreamArg>()) {

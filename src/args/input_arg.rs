@@ -12,47 +12,50 @@ use crate::name::Name;
 
 /// Where a value comes from: the argument itself, stdin (`-`) or a file (`@PATH`).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum InputArg {
+pub(crate) enum ValueFileOrStdinArg {
     Value(OsString),
     Stdin,
     File(PathBuf),
 }
 
-impl InputArg {
+impl ValueFileOrStdinArg {
     /// Parses a word of the command line. A word after `--` is always the value itself.
-    fn parse_word(word: OsString) -> InputArg {
+    fn parse_word(word: OsString) -> ValueFileOrStdinArg {
         let (word, is_plain) = plain::word_and_had_plain_mark(word);
         match word.as_bytes() {
-            _ if is_plain => InputArg::Value(word),
-            b"-" => InputArg::Stdin,
-            [b'@', path @ ..] => InputArg::File(OsStr::from_bytes(path).into()),
-            _ => InputArg::Value(word),
+            _ if is_plain => ValueFileOrStdinArg::Value(word),
+            b"-" => ValueFileOrStdinArg::Stdin,
+            [b'@', path @ ..] => ValueFileOrStdinArg::File(OsStr::from_bytes(path).into()),
+            _ => ValueFileOrStdinArg::Value(word),
         }
     }
 
     /// The word as given.
     pub(crate) fn as_typed(&self) -> Name {
         match self {
-            InputArg::Value(word) => Name::from(word.as_os_str()),
-            InputArg::Stdin => Name::from("-"),
-            InputArg::File(path) => Name::from([b"@", path.as_os_str().as_bytes()].concat()),
+            ValueFileOrStdinArg::Value(word) => Name::from(word.as_os_str()),
+            ValueFileOrStdinArg::Stdin => Name::from("-"),
+            ValueFileOrStdinArg::File(path) => {
+                Name::from([b"@", path.as_os_str().as_bytes()].concat())
+            }
         }
     }
 
     /// Turns a plain value into the file of that name, as if `@` stood before it.
-    pub(crate) fn treat_value_as_file(self) -> InputArg {
+    pub(crate) fn treat_value_as_file(self) -> ValueFileOrStdinArg {
         match self {
-            InputArg::Value(path) => InputArg::File(path.into()),
+            ValueFileOrStdinArg::Value(path) => ValueFileOrStdinArg::File(path.into()),
             given => given,
         }
     }
 }
 
-impl ValueParserFactory for InputArg {
-    type Parser = clap::builder::MapValueParser<OsStringValueParser, fn(OsString) -> InputArg>;
+impl ValueParserFactory for ValueFileOrStdinArg {
+    type Parser =
+        clap::builder::MapValueParser<OsStringValueParser, fn(OsString) -> ValueFileOrStdinArg>;
 
     fn value_parser() -> Self::Parser {
-        OsStringValueParser::new().map(InputArg::parse_word)
+        OsStringValueParser::new().map(ValueFileOrStdinArg::parse_word)
     }
 }
 

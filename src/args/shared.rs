@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use strum::VariantArray;
 
-use super::input_arg::InputArg;
+use super::input_arg::ValueFileOrStdinArg;
 use super::moment;
 use super::moment::MomentArg;
 use super::value;
@@ -389,7 +389,7 @@ fn state_conflict_error(one: &str, theirs: &[State], other: &str, others: &[Stat
 pub(crate) struct JobTargets<S: Args = Selector> {
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", add = value::CompletionKind::Targets)]
-    pub jids: Vec<InputArg>,
+    pub jids: Vec<ValueFileOrStdinArg>,
     #[command(flatten)]
     pub selector: S,
 }
@@ -399,7 +399,7 @@ pub(crate) struct JobTargets<S: Args = Selector> {
 pub(crate) struct JidsOrQueue {
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", required_unless_present = "queue", add = value::CompletionKind::Targets)]
-    pub jids: Vec<InputArg>,
+    pub jids: Vec<ValueFileOrStdinArg>,
     /// A queue, in place of jobs
     #[arg(long, value_name = "QUEUE", value_parser = value::name(), conflicts_with = "jids",
           add = value::CompletionKind::Queues)]

@@ -140,8 +140,8 @@ impl BulkPlan {
         Ok(plan)
     }
 
-    /// As [`BulkPlan::of_targets`], for jids that were read already. The caller has checked that jids or a selector are
-    /// given.
+    /// Adds the jobs that are named or selected to this plan, as [`BulkPlan::of_targets`] does. The jids were read
+    /// already, and the caller has checked that jids or a selector are given.
     pub(crate) fn add_targets(
         &mut self,
         session: &mut Session,

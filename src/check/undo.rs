@@ -64,14 +64,14 @@ impl UndoWriter {
         if plan.is_empty() {
             return Ok(false);
         }
-        self.write_line(PlannedOrDoneChanges::Plan(plan), false)?;
+        self.write_line(UndoLineChanges::Plan(plan), false)?;
         self.ledger.flush().map(|()| true)
     }
 
     /// Writes the changes that the server made for a batch, and begins the next batch.
     pub(crate) fn write_done_batch(&mut self, reply: &VerdictsReply) -> Result<(), Error> {
         let done = changes_of_verdicts_with_outcome(&reply.verdicts, FindingRepairState::Repaired);
-        self.write_line(PlannedOrDoneChanges::Done(done), reply.repeated)?;
+        self.write_line(UndoLineChanges::Done(done), reply.repeated)?;
         self.slice += 1;
         self.ledger.write_lines_without_sync()
     }
@@ -83,15 +83,15 @@ impl UndoWriter {
         error: &Error,
     ) -> Result<(), Error> {
         if error.kind() != Kind::OutcomeUnknown {
-            self.write_line(PlannedOrDoneChanges::Done(Vec::new()), false)?;
+            self.write_line(UndoLineChanges::Done(Vec::new()), false)?;
             self.ledger.write_lines_without_sync()?;
         }
         self.slice += 1;
         Ok(())
     }
 
-    fn write_line(&mut self, step: PlannedOrDoneChanges, was_repeated: bool) -> Result<(), Error> {
-        let line = PlannedOrDoneLine {
+    fn write_line(&mut self, step: UndoLineChanges, was_repeated: bool) -> Result<(), Error> {
+        let line = UndoLine {
             slice: self.slice,
             again: was_repeated,
             step,
@@ -104,19 +104,21 @@ impl UndoWriter {
 
 /// A line of the file.
 #[derive(Debug, Serialize, Deserialize)]
-struct PlannedOrDoneLine {
+struct UndoLine {
     slice: u64,
     /// Whether the call was repeated after its reply was lost. The first call may have made changes that this line
     /// lacks, so a revert also uses the plan.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     again: bool,
     #[serde(flatten)]
-    step: PlannedOrDoneChanges,
+    step: UndoLineChanges,
 }
 
+/// The changes of a slice of the repair, as a line of the undo file has them: as planned, before the slice is sent, or as
+/// the server made them.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum PlannedOrDoneChanges {
+enum UndoLineChanges {
     Plan(Vec<FindingChanges>),
     Done(Vec<FindingChanges>),
 }
@@ -178,7 +180,7 @@ fn changes_of_verdicts_with_outcome(
         .collect()
 }
 
-fn parse_undo_line(line: &[u8]) -> Result<PlannedOrDoneLine, String> {
+fn parse_undo_line(line: &[u8]) -> Result<UndoLine, String> {
     serde_json::from_slice(line).map_err(|_| "this is not a change of a repair".to_owned())
 }
 
@@ -287,10 +289,10 @@ impl UndoFileToRevert {
             ))
         };
         let verified = LineChecksumVerifier::default().verify_checksum_of_line(&line);
-        let PlannedOrDoneLine { step, .. } = verified
+        let UndoLine { step, .. } = verified
             .and_then(|()| parse_undo_line(&line))
             .map_err(changed)?;
-        let (PlannedOrDoneChanges::Plan(repairs) | PlannedOrDoneChanges::Done(repairs)) = step;
+        let (UndoLineChanges::Plan(repairs) | UndoLineChanges::Done(repairs)) = step;
         let mut repairs: Vec<FindingChanges> = repairs.into_iter().rev().collect();
         repairs.retain(|repair| self.filter.selects_finding_by_name(&repair.finding));
         repairs
@@ -309,13 +311,13 @@ struct RevertibleLines {
     /// The number of changes, by finding.
     counts: BTreeMap<String, u64>,
     /// The line read last, with its offset, if it is a plan. The next line decides whether a revert uses it.
-    last_plan: Option<(PlannedOrDoneLine, u64)>,
+    last_plan: Option<(UndoLine, u64)>,
 }
 
 impl RevertibleLines {
     fn add_line(&mut self, line: &[u8], offset: u64) -> Result<(), String> {
         let line = parse_undo_line(line)?;
-        let is_plan = matches!(line.step, PlannedOrDoneChanges::Plan(_));
+        let is_plan = matches!(line.step, UndoLineChanges::Plan(_));
         if let Some((plan, offset)) = self.last_plan.take()
             && (is_plan || line.again || plan.slice != line.slice)
         {
@@ -329,9 +331,9 @@ impl RevertibleLines {
         Ok(())
     }
 
-    fn push_line_to_revert(&mut self, line: PlannedOrDoneLine, offset: u64) {
+    fn push_line_to_revert(&mut self, line: UndoLine, offset: u64) {
         self.offsets.push(offset);
-        let (PlannedOrDoneChanges::Plan(repairs) | PlannedOrDoneChanges::Done(repairs)) = line.step;
+        let (UndoLineChanges::Plan(repairs) | UndoLineChanges::Done(repairs)) = line.step;
         for repair in repairs
             .into_iter()
             .filter(|repair| !repair.changes.is_empty())

@@ -2,7 +2,7 @@
 
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
-use crate::args::input_arg::InputArg;
+use crate::args::input_arg::ValueFileOrStdinArg;
 use crate::args::{moment, value};
 use crate::core::call::Call;
 use crate::error::Error;
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     command: String,
     /// Arguments after the time; after `--` they may begin with `-`
     #[arg(allow_negative_numbers = true)]
-    args: Vec<InputArg>,
+    args: Vec<ValueFileOrStdinArg>,
     /// Time of the call [default: the server's]
     #[arg(long, value_name = "T", value_parser = moment::parse_moment_or_delay)]
     now: Option<moment::MomentArg>,
@@ -41,9 +41,9 @@ impl Args {
     fn writes(&self) -> bool {
         // Do not read files or stdin here: their contents do not decide whether the call writes.
         let args = self.args.iter().map(|arg| match arg {
-            InputArg::Value(arg) => arg.as_encoded_bytes(),
-            InputArg::Stdin => b"-",
-            InputArg::File(_) => b"@",
+            ValueFileOrStdinArg::Value(arg) => arg.as_encoded_bytes(),
+            ValueFileOrStdinArg::Stdin => b"-",
+            ValueFileOrStdinArg::File(_) => b"@",
         });
         Call::raw_call(&self.command).args(args).may_write()
     }
@@ -63,7 +63,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut source = session.input();
     let mut call = Call::raw_call(args.command);
     for (at, arg) in args.args.iter().enumerate() {
-        call = if *arg == InputArg::Stdin && is_dash_for_core(&name, at) {
+        call = if *arg == ValueFileOrStdinArg::Stdin && is_dash_for_core(&name, at) {
             call.arg("-")
         } else {
             call.arg(source.read_input(arg, "the argument", MAX_BYTES)?.bytes)

@@ -1,7 +1,7 @@
 //! `qless bury`
 
 use super::{HelpGroup, MemberDispatch, Spec};
-use crate::args::input_arg::InputArg;
+use crate::args::input_arg::ValueFileOrStdinArg;
 use crate::args::shared::{BulkFlags, JobTargets, MaxInputDataFlag, SelectorWithoutFailureFlags};
 use crate::args::value;
 use crate::bulk::lanes::last_of_lane_first;
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     group: Name,
     /// Failure message: text, `@FILE`, or `-` for stdin
     #[arg(long, value_name = "M", allow_hyphen_values = true)]
-    message: InputArg,
+    message: ValueFileOrStdinArg,
     #[command(flatten)]
     limit: MaxInputDataFlag,
     #[command(flatten)]

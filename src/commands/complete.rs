@@ -2,7 +2,7 @@
 
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::coordination::{CoordinationFlags, ThrottleArg};
-use crate::args::input_arg::InputArg;
+use crate::args::input_arg::ValueFileOrStdinArg;
 use crate::args::shared::{
     BulkFlags, DueTimeFlags, HolderFlags, MaxInputDataFlag, RequireExistingQueueFlag,
 };
@@ -42,10 +42,10 @@ use crate::text::short_jid;
 pub(crate) struct Args {
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", required = true, add = value::CompletionKind::Jids(value::JidCompletionKind::Held))]
-    jids: Vec<InputArg>,
+    jids: Vec<ValueFileOrStdinArg>,
     /// New data of the jobs: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]
-    data: Option<InputArg>,
+    data: Option<ValueFileOrStdinArg>,
     #[command(flatten)]
     limit: MaxInputDataFlag,
     /// Advance the jobs to this queue instead of completing them

@@ -3,7 +3,7 @@
 use std::slice;
 
 use super::{HelpGroup, Spec, is_list_or_ls};
-use crate::args::input_arg::InputArg;
+use crate::args::input_arg::ValueFileOrStdinArg;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::bulk::new_queues::note_misspelled_queues;
@@ -52,7 +52,7 @@ pub(crate) struct Args {
     queue: Option<Name>,
     /// Options: a JSON object, `@FILE`, or `-` for stdin
     #[arg(value_name = "JSON", conflicts_with = "unset")]
-    options: Option<InputArg>,
+    options: Option<ValueFileOrStdinArg>,
     /// Remove all defaults of the queue
     #[arg(long, requires = "queue")]
     unset: bool,

@@ -1,7 +1,7 @@
 //! `qless fail`
 
 use super::{HelpGroup, MemberDispatch, Spec};
-use crate::args::input_arg::InputArg;
+use crate::args::input_arg::ValueFileOrStdinArg;
 use crate::args::shared::{
     BulkFlags, HolderFlags, JobTargets, MaxInputDataFlag, SelectorWithoutFailureFlags,
 };
@@ -43,10 +43,10 @@ pub(crate) struct Args {
     group: Name,
     /// Failure message: text, `@FILE`, or `-` for stdin
     #[arg(long, value_name = "M", allow_hyphen_values = true)]
-    message: InputArg,
+    message: ValueFileOrStdinArg,
     /// New data of the job: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]
-    data: Option<InputArg>,
+    data: Option<ValueFileOrStdinArg>,
     #[command(flatten)]
     limit: MaxInputDataFlag,
     #[command(flatten)]

@@ -2,7 +2,7 @@
 
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
-use crate::args::input_arg::InputArg;
+use crate::args::input_arg::ValueFileOrStdinArg;
 use crate::args::shared::{JobTargets, WatchFlag};
 use crate::clock::moment::Moment;
 use crate::core::api::job;
@@ -68,7 +68,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobsInFull>()?;
     args.targets.require_either_jids_or_selector()?;
-    if args.watch.every.is_some() && args.targets.jids.contains(&InputArg::Stdin) {
+    if args.watch.every.is_some() && args.targets.jids.contains(&ValueFileOrStdinArg::Stdin) {
         return Err(Error::usage("`--watch` cannot read jids from stdin again")
             .hint("name the jids, or a file of them: `@FILE`"));
     }

@@ -2,7 +2,7 @@
 
 use super::{HelpGroup, MemberDispatch, Spec, refuse_missing_tracing_single_jid};
 use crate::args::format::{Format, TimeFormat};
-use crate::args::input_arg::InputArg;
+use crate::args::input_arg::ValueFileOrStdinArg;
 use crate::args::shared::JidsOrQueue;
 use crate::args::value;
 use crate::command_line::CommandLine;
@@ -71,7 +71,7 @@ pub(crate) const SPEC: Spec<Args> =
     Spec::reads(HelpGroup::Inspect, run).context_member_dispatch(|args| {
         let is_picture = matches!(args.form, Some(GraphForm::Dot | GraphForm::Mermaid));
         match args.targets.jids.as_slice() {
-            [InputArg::Value(_)] => MemberDispatch::Jobs(&args.targets.jids),
+            [ValueFileOrStdinArg::Value(_)] => MemberDispatch::Jobs(&args.targets.jids),
             _ if is_picture => {
                 MemberDispatch::Refused("`--as dot` and `--as mermaid` draw one graph")
             }

@@ -2,7 +2,7 @@
 
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
-use crate::args::input_arg::InputArg;
+use crate::args::input_arg::ValueFileOrStdinArg;
 use crate::args::shared::{DryRunFlag, MaxInputDataFlag};
 use crate::args::value;
 use crate::core::api::not_found;
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     message: Name,
     /// More fields of the entry: a JSON object, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]
-    data: Option<InputArg>,
+    data: Option<ValueFileOrStdinArg>,
     #[command(flatten)]
     limit: MaxInputDataFlag,
     #[command(flatten)]

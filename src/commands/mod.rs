@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use strum::VariantArray;
 
-use crate::args::input_arg::InputArg;
+use crate::args::input_arg::ValueFileOrStdinArg;
 use crate::clock::moment::Moment;
 use crate::core::api::job::JobFields;
 use crate::core::api::not_found;
@@ -145,14 +145,17 @@ pub(crate) enum MemberDispatch<'a> {
     /// The command runs on one member after the other, until a member has what the command asks for.
     UntilFound,
     /// The command runs on the members that hold these jobs. If no job is named, it runs on all members.
-    Jobs(&'a [InputArg]),
+    Jobs(&'a [ValueFileOrStdinArg]),
     /// The command runs on the members that hold these jobs, but only if all of the jobs exist.
-    AllJobs(&'a [InputArg]),
+    AllJobs(&'a [ValueFileOrStdinArg]),
     /// The command runs for one of these jobs after the other, in the given order, since its output does not name them.
-    JobsInOrder(&'a [InputArg]),
+    JobsInOrder(&'a [ValueFileOrStdinArg]),
     /// As `Jobs`, for a command that waits. It ends as soon as one member decides the result: with `any`, the first
     /// member that succeeds; without `any`, the first member that cannot succeed any more.
-    Wait { jids: &'a [InputArg], any: bool },
+    Wait {
+        jids: &'a [ValueFileOrStdinArg],
+        any: bool,
+    },
     /// The command runs on the member that holds this job.
     Job(&'a Name),
     /// The command puts a job. It runs on the member that already has the jid, else on the member of the jobs with

@@ -8,7 +8,7 @@ use super::bury::{BURY, NOT_STARTED, bury_jobs, refuse_running_or_ended};
 use super::jobs;
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
-use crate::args::input_arg::InputArg;
+use crate::args::input_arg::ValueFileOrStdinArg;
 use crate::args::shared::{BulkFlags, Selector, SelectorWithoutFailureFlags};
 use crate::args::value;
 use crate::bulk::cancel::{CANCEL, cancel_jobs, refuse_complete};
@@ -63,7 +63,7 @@ pub(crate) struct Args {
     action: MorgueAction,
     /// Jids of dead jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", add = value::CompletionKind::Targets)]
-    jids: Vec<InputArg>,
+    jids: Vec<ValueFileOrStdinArg>,
     /// All failed jobs of this group; with `bury`, the group to record [default: `failed-retries-QUEUE`]
     #[arg(long, value_name = "G", value_parser = value::new_name(), add = value::CompletionKind::Groups)]
     group: Option<Name>,

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::coordination::{self, CoordinationFlags, OccupiedLaneFlags};
-use crate::args::input_arg::{FileOrStreamArg, InputArg};
+use crate::args::input_arg::{FileOrStreamArg, ValueFileOrStdinArg};
 use crate::args::moment::{self, MomentArg};
 use crate::args::shared::{
     BULK, DueTimeFlags, MaxInputDataFlag, RequireExistingQueueFlag, WaitReplicasFlag,
@@ -110,10 +110,10 @@ pub(crate) struct Args {
     klass: Option<Name>,
     /// Data: JSON, `@FILE`, or `-` for stdin
     #[arg(value_name = "DATA", allow_negative_numbers = true)]
-    positional: Option<InputArg>,
+    positional: Option<ValueFileOrStdinArg>,
     /// Data: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true, conflicts_with = "positional")]
-    data: Option<InputArg>,
+    data: Option<ValueFileOrStdinArg>,
     /// Member of the data: `key=text` or `key:=json`; dots in the key make nested objects
     #[arg(long, value_name = "PAIR", conflicts_with_all = ["positional", "data"])]
     arg: Vec<OsString>,
@@ -193,7 +193,7 @@ impl Args {
             return MemberDispatch::NewJobs(self);
         }
         let data = match self.positional.as_ref().or(self.data.as_ref()) {
-            Some(InputArg::Value(data)) => data.as_bytes().to_vec(),
+            Some(ValueFileOrStdinArg::Value(data)) => data.as_bytes().to_vec(),
             Some(_) if self.shard_by.is_some() => {
                 return MemberDispatch::Refused("`--shard-by` needs the data on the command line");
             }
@@ -217,7 +217,7 @@ impl Args {
     ) -> Result<Vec<TwoPassFile>, Error> {
         let from = self.from.as_ref().unwrap_or(&FileOrStreamArg::Stream);
         let data = self.positional.as_ref().or(self.data.as_ref());
-        if data == Some(&InputArg::Stdin) {
+        if data == Some(&ValueFileOrStdinArg::Stdin) {
             let what = "the data comes from stdin, which several members cannot read";
             return Err(Error::usage(what).hint("name a file: `@FILE`"));
         }

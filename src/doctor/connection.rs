@@ -102,7 +102,7 @@ pub(super) fn connect_item(
 ) -> DoctorItem {
     let node = core
         .and_then(Core::reached_cluster_node_or_master)
-        .or(target.first_node());
+        .or(target.first_host_and_port());
     let place = node.map_or_else(|| target.host_port_or_socket(), ToString::to_string);
     let mut what = place.clone();
     if let (Some(_), Some(peer)) = (reached.resolved, reached.peer) {

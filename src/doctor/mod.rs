@@ -91,7 +91,7 @@ pub(crate) fn diagnose(session: &mut Session) -> Result<Diagnosis, Error> {
 fn probe_data_server(target: &ServerTarget, core: Option<&Core>, session: &Session) -> ReachReport {
     let node = core
         .and_then(Core::reached_cluster_node_or_master)
-        .or(target.first_node());
+        .or(target.first_host_and_port());
     let server = node.map_or_else(|| target.clone(), |node| target.for_one_node(node));
     probe_server(&server, session.timeout())
 }

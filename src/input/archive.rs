@@ -107,7 +107,7 @@ pub(crate) struct ArchivedJob<'t> {
 impl ArchivedJob<'_> {
     /// When the job is to run.
     pub(crate) fn due_time(&self) -> Option<Moment> {
-        exact_time_unless_edited(self.due, self.scheduled_for)
+        exact_time_unless_shown_differs(self.due, self.scheduled_for)
     }
 
     pub(crate) fn is_merge_job(&self) -> bool {
@@ -190,7 +190,7 @@ impl ArchivedRecurring<'_> {
 
     /// When the next run of the recurring job is due; `None` means immediately.
     pub(crate) fn next_run_if_given(&self) -> Option<Moment> {
-        exact_time_unless_edited(self.due, self.next)
+        exact_time_unless_shown_differs(self.due, self.next)
     }
 }
 
@@ -394,8 +394,11 @@ fn read_rfc3339_or_null<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Mome
 }
 
 /// The exact time from the number of seconds (`exact`). If the readable time (`shown`) is another one, the user has
-/// edited the readable time, which counts instead.
-fn exact_time_unless_edited(exact: Option<FiniteNumber>, shown: Option<Moment>) -> Option<Moment> {
+/// edited the readable time, which counts instead. Without a readable time, the exact one counts.
+fn exact_time_unless_shown_differs(
+    exact: Option<FiniteNumber>,
+    shown: Option<Moment>,
+) -> Option<Moment> {
     let exact = exact.and_then(|exact| Moment::from_decimal(exact.0.as_bytes()));
     let same = |exact: &Moment| {
         shown.is_none() || shown.and_then(Moment::to_rfc3339) == exact.to_rfc3339()

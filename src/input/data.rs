@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 
 use super::source::{ByteLimit, CommandInputs, too_long_error};
-use crate::args::input_arg::InputArg;
+use crate::args::input_arg::ValueFileOrStdinArg;
 use crate::error::Error;
 use crate::json::quote::quote_string;
 use crate::json::syntax;
@@ -14,7 +14,7 @@ use crate::json::syntax::JsonType;
 /// The bytes stay as they are.
 pub(crate) fn read_json_data(
     source: &mut CommandInputs,
-    given: &InputArg,
+    given: &ValueFileOrStdinArg,
     limit: impl Into<ByteLimit>,
 ) -> Result<(Vec<u8>, JsonType), Error> {
     let text = source.read_input(given, "data", limit)?;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::source::{CommandInputs, LineOrNulItem};
-use crate::args::input_arg::InputArg;
+use crate::args::input_arg::ValueFileOrStdinArg;
 use crate::error::Error;
 use crate::model::jid_list;
 use crate::name::Name;
@@ -36,7 +36,7 @@ impl GivenJids {
 /// Reads `JID…`, `-` and `@FILE`.
 pub(crate) fn read_jids(
     source: &mut CommandInputs,
-    given: &[InputArg],
+    given: &[ValueFileOrStdinArg],
 ) -> Result<GivenJids, Error> {
     if let Some(jids) = source.jids.take() {
         return Ok(jids);

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::jids::GivenJids;
-use crate::args::input_arg::InputArg;
+use crate::args::input_arg::ValueFileOrStdinArg;
 use crate::error::{Error, Kind};
 use crate::fs::open;
 use crate::text::Sanitized;
@@ -121,19 +121,21 @@ impl CommandInputs {
     /// Reads the input `what` from the source `given`. Fails if the input exceeds the limit.
     pub(crate) fn read_input(
         &mut self,
-        given: &InputArg,
+        given: &ValueFileOrStdinArg,
         what: &'static str,
         limit: impl Into<ByteLimit>,
     ) -> Result<InputText, Error> {
         let limit = limit.into();
         let max_bytes = limit.bytes;
         let text = match given {
-            InputArg::Value(value) => InputText {
+            ValueFileOrStdinArg::Value(value) => InputText {
                 bytes: value.as_bytes().to_vec(),
                 what: what.to_owned(),
             },
-            InputArg::Stdin => read_one_byte_past_limit(self.open_stdin(what)?, max_bytes)?,
-            InputArg::File(path) => {
+            ValueFileOrStdinArg::Stdin => {
+                read_one_byte_past_limit(self.open_stdin(what)?, max_bytes)?
+            }
+            ValueFileOrStdinArg::File(path) => {
                 read_one_byte_past_limit(OpenInput::open_file(path)?, max_bytes)?
             }
         };
@@ -141,10 +143,10 @@ impl CommandInputs {
             return Ok(text);
         }
         let size = match given {
-            InputArg::Value(value) => Some(value.len() as u64),
-            InputArg::Stdin => None,
+            ValueFileOrStdinArg::Value(value) => Some(value.len() as u64),
+            ValueFileOrStdinArg::Stdin => None,
             // The size of a pipe or device is reported as 0: only a size above the limit is known to be right.
-            InputArg::File(path) => path.metadata().ok().map(|file| file.len()),
+            ValueFileOrStdinArg::File(path) => path.metadata().ok().map(|file| file.len()),
         };
         let size = size.filter(|size| *size > max_bytes as u64);
         Err(too_long_error(&text.what, size, limit))
@@ -153,14 +155,14 @@ impl CommandInputs {
     /// Passes each item of a list in a file or on stdin to `take`. If `given` is a plain value, returns that value.
     pub(crate) fn for_each_item_unless_value<'g>(
         &mut self,
-        given: &'g InputArg,
+        given: &'g ValueFileOrStdinArg,
         what: &'static str,
         mut take: impl FnMut(LineOrNulItem) -> Result<(), String>,
     ) -> Result<Option<&'g OsStr>, Error> {
         let mut input = match given {
-            InputArg::Value(value) => return Ok(Some(value)),
-            InputArg::Stdin => self.open_stdin(what)?,
-            InputArg::File(path) => OpenInput::open_file(path)?,
+            ValueFileOrStdinArg::Value(value) => return Ok(Some(value)),
+            ValueFileOrStdinArg::Stdin => self.open_stdin(what)?,
+            ValueFileOrStdinArg::File(path) => OpenInput::open_file(path)?,
         };
         let (end, unit) = if self.is_null_separated {
             (0, "item")

@@ -57,7 +57,7 @@ pub(crate) fn read_truncated_number<'de, D: Deserializer<'de>>(from: D) -> Resul
 }
 
 /// A number without its fraction, or null.
-pub(crate) fn read_optional_truncated_number<'de, D: Deserializer<'de>>(
+pub(crate) fn read_truncated_number_or_null<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<u64>, D::Error> {
     let number = Option::<f64>::deserialize(from)?;

@@ -56,7 +56,7 @@ pub struct PoppedJob {
     pub key: Option<Name>,
     /// The number of this grant of the job. Each later grant of the job has a larger number. `None` without a lane and
     /// throttles.
-    #[serde(default, deserialize_with = "cjson::read_optional_truncated_number")]
+    #[serde(default, deserialize_with = "cjson::read_truncated_number_or_null")]
     pub fence: Option<u64>,
     /// The payloads of a merge job in the order of the data. Beside each is its score, the text of a JSON number.
     #[serde(default, deserialize_with = "cjson::read_payloads_with_scores")]

@@ -68,12 +68,10 @@ pub(crate) fn silence_text(last_seen: Option<Moment>, now: Moment) -> Option<Str
     (silence > SILENT_AFTER).then(|| format!("silent for {}", format_duration(silence)))
 }
 
-/// Sorts workers that need attention first, by their [urgency](Worker::stalled_jobs_and_overdue), then by name.
+/// Sorts workers that need attention first, by their [urgency](Worker::urgency_sort_key), then by name.
 pub(crate) fn sort_urgent_first(workers: &mut [&Worker], now: Moment) {
     workers.sort_unstable_by(|one, other| {
-        let urgency = other
-            .stalled_jobs_and_overdue(now)
-            .cmp(&one.stalled_jobs_and_overdue(now));
+        let urgency = other.urgency_sort_key(now).cmp(&one.urgency_sort_key(now));
         urgency.then_with(|| one.name.cmp(&other.name))
     });
 }
@@ -117,7 +115,7 @@ impl Worker {
 
     /// A sort key for how urgently the worker needs attention: the number of jobs whose lock it lost, then whether it
     /// is [overdue](Worker::silence_if_overdue).
-    pub(crate) fn stalled_jobs_and_overdue(&self, now: Moment) -> (u64, bool) {
+    pub(crate) fn urgency_sort_key(&self, now: Moment) -> (u64, bool) {
         (self.stalled, self.silence_if_overdue(now).is_some())
     }
 

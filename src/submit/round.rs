@@ -9,7 +9,7 @@ use super::journal::JournalState;
 use super::order::LineLocation;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::{GuardReply, PutPolicy, PutResult, ThrottleMaximaJson};
-use crate::core::call::connect::PackedWords;
+use crate::core::call::connect::WireEncodedWords;
 use crate::core::call::{Call, Core};
 use crate::error::Error;
 use crate::input::line::NewJob;
@@ -45,7 +45,7 @@ pub(super) struct PutRound {
 pub(super) struct PutBatch {
     pub policy: PutPolicy,
     /// The words of the jobs. The call takes them when it is sent, unless `may_replace_later` is set.
-    words: PackedWords,
+    words: WireEncodedWords,
     /// The number of tags and dependencies.
     links: usize,
     pub jobs: Vec<SentJob>,
@@ -107,7 +107,7 @@ impl PutRound {
     pub(super) fn begin_call(&mut self, policy: PutPolicy, max_jobs: usize) {
         self.batches.push(PutBatch {
             policy,
-            words: PackedWords::default(),
+            words: WireEncodedWords::default(),
             links: 0,
             jobs: Vec::with_capacity(max_jobs),
             may_replace_later: false,

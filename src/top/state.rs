@@ -142,12 +142,12 @@ impl ViewAboveTables {
         }
     }
 
-    /// Shows the reply to a read of this view. `counted` is the number of jobs by the last snapshot; the reply may
-    /// have fewer.
-    fn show_reply(
+    /// Puts the jobs or the text that were read for this view into it, or the message of the error. A list keeps its
+    /// jobs on an error. The reply may have fewer jobs than the last snapshot counted.
+    fn show_jobs_or_text(
         &mut self,
         found: Result<SnapshotJobsOrText, ErrorWithConnectionSteps>,
-        counted: Option<u64>,
+        count_in_snapshot: Option<u64>,
     ) {
         match (self, found) {
             (
@@ -159,7 +159,7 @@ impl ViewAboveTables {
                     total: all,
                 }),
             ) => {
-                *total = counted.unwrap_or(all).max(read.len() as u64);
+                *total = count_in_snapshot.unwrap_or(all).max(read.len() as u64);
                 (*jobs, *error) = (read, None);
             }
             (ViewAboveTables::Jobs { error, .. }, Err(away)) => {
@@ -331,7 +331,7 @@ impl TopState {
                 };
                 let shown = self.views.last_mut();
                 if let Some(view) = shown.filter(|view| view.read_target() == what) {
-                    view.show_reply(found, counted);
+                    view.show_jobs_or_text(found, counted);
                 }
             }
             _ => {}

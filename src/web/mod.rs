@@ -298,7 +298,8 @@ impl<'s> WebServer<'s> {
             (_, "live") => {
                 live::event_stream(&self.contexts[context].server, self.options.interval)
             }
-            // Do not cache the plan of a change: the user must decide on the plan of this moment.
+            // Read the plan of a change anew for each request, and share no response: the user must decide on the plan
+            // of this moment.
             _ if WebChange::from_path(&page_request.names).is_some() => {
                 Arc::new(self.read_page_uncached(&page_request)).into_response()
             }

@@ -110,7 +110,7 @@ impl Scanner<'_> {
         }
         let mut page = KeysByFamily::default();
         for key in keys {
-            self.sort_key_by_family(key, &mut page);
+            self.queue_job_key_or_add_to_page(key, &mut page);
         }
         match self.max_ahead {
             0 => self.send_and_examine_remaining_reads()?,
@@ -136,7 +136,7 @@ impl Scanner<'_> {
     }
 
     /// Queues a key of a job, or adds another key to `page`.
-    fn sort_key_by_family(&mut self, key: &[u8], page: &mut KeysByFamily) {
+    fn queue_job_key_or_add_to_page(&mut self, key: &[u8], page: &mut KeysByFamily) {
         let family = self.keys.family_of_key(key);
         match indexed_set(family) {
             Some((kind @ (ItemKind::Lane | ItemKind::Slots | ItemKind::Pending), name)) => {

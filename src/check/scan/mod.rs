@@ -21,7 +21,7 @@ pub mod validate;
 use std::collections::{HashMap, HashSet};
 
 use crate::clock::moment::Moment;
-use crate::core::api::read::{PAGE, PackedFieldNames, ReadCommand, ReadReply};
+use crate::core::api::read::{PAGE, ReadCommand, ReadReply, WireEncodedFieldNames};
 use crate::core::call::Core;
 use crate::core::script::keys::{KeyFamily, Keys};
 use crate::error::{Error, Kind as Fault};
@@ -181,9 +181,9 @@ struct Scanner<'a> {
     has_completed_in: bool,
     /// Whether the user may read hashes whole.
     reads_whole: bool,
-    job_fields: PackedFieldNames,
-    template_fields: PackedFieldNames,
-    state_fields: PackedFieldNames,
+    job_fields: WireEncodedFieldNames,
+    template_fields: WireEncodedFieldNames,
+    state_fields: WireEncodedFieldNames,
     pipeline: ReadPipeline,
     /// Maximum number of requests that wait for their replies; 0 if the pace is slow.
     max_ahead: usize,
@@ -230,9 +230,9 @@ impl<'a> Scanner<'a> {
             has_failed_times: false,
             has_completed_in: false,
             reads_whole: false,
-            job_fields: PackedFieldNames::new(&jobs::FIELDS),
-            template_fields: PackedFieldNames::new(&settings::TEMPLATE_FIELDS),
-            state_fields: PackedFieldNames::new(&dependencies::STATE_FIELDS),
+            job_fields: WireEncodedFieldNames::new(&jobs::FIELDS),
+            template_fields: WireEncodedFieldNames::new(&settings::TEMPLATE_FIELDS),
+            state_fields: WireEncodedFieldNames::new(&dependencies::STATE_FIELDS),
             pipeline: ReadPipeline::default(),
             max_ahead,
             bytes_and_jobs: (0, 0),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::args::input_arg::InputArg;
+use crate::args::input_arg::ValueFileOrStdinArg;
 use crate::args::shared::{DryRunFlag, MaxInputDataFlag};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -38,7 +38,7 @@ use crate::text::cut_with_ellipsis;
 pub(super) struct Args {
     /// File; `-` for stdin
     #[arg(value_name = "FILE")]
-    file: InputArg,
+    file: ValueFileOrStdinArg,
     /// Reset options that the file does not name to their defaults
     #[arg(long)]
     clear: bool,
@@ -136,7 +136,7 @@ fn with_changed_count(error: Error, done: usize, changes: &[OptionChange]) -> Er
 /// Reads the names and values of options from a file. Fails if the file is not a JSON object, or names an option twice.
 /// Does not check the values.
 fn read_options(
-    file: InputArg,
+    file: ValueFileOrStdinArg,
     max_bytes: usize,
     session: &Session,
 ) -> Result<BTreeMap<Name, Name>, Error> {

@@ -2,7 +2,7 @@
 
 use super::missing_recurring_error;
 use crate::args::format::Format;
-use crate::args::input_arg::InputArg;
+use crate::args::input_arg::ValueFileOrStdinArg;
 use crate::args::value;
 use crate::commands::found_and_missing;
 use crate::core::call::Call;
@@ -26,7 +26,7 @@ use crate::text::backtick_list;
 pub(super) struct Args {
     /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", required = true, add = value::CompletionKind::Jids(value::JidCompletionKind::Recurring))]
-    pub(super) jids: Vec<InputArg>,
+    pub(super) jids: Vec<ValueFileOrStdinArg>,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {

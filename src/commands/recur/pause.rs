@@ -1,7 +1,7 @@
 //! `qless recur pause`
 
 use super::{RECURRING, require_done, require_recurring_jobs};
-use crate::args::input_arg::InputArg;
+use crate::args::input_arg::ValueFileOrStdinArg;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::error::Error;
@@ -28,7 +28,7 @@ use crate::text::comma_list;
 pub(super) struct Args {
     /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", required = true, add = value::CompletionKind::Jids(value::JidCompletionKind::Recurring))]
-    pub(super) jids: Vec<InputArg>,
+    pub(super) jids: Vec<ValueFileOrStdinArg>,
     /// Reason, which `qless recur get` shows
     #[arg(long, value_name = "TEXT", value_parser = value::new_name())]
     reason: Option<Name>,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::{note_next_runs, stays_paused_clause_or_empty};
 use crate::args::coordination::{self, COORDINATION, CoordinationFlags, OccupiedLaneFlags};
 use crate::args::format::Format;
-use crate::args::input_arg::InputArg;
+use crate::args::input_arg::ValueFileOrStdinArg;
 use crate::args::moment;
 use crate::args::moment::{MomentArg, RecurrenceArg};
 use crate::args::shared::{DryRunFlag, MaxInputDataFlag, RequireExistingQueueFlag};
@@ -63,10 +63,10 @@ pub(super) struct Args {
     klass: Name,
     /// Data: JSON, `@FILE`, or `-` for stdin
     #[arg(value_name = "DATA", allow_negative_numbers = true)]
-    positional: Option<InputArg>,
+    positional: Option<ValueFileOrStdinArg>,
     /// Data: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true, conflicts_with = "positional")]
-    data: Option<InputArg>,
+    data: Option<ValueFileOrStdinArg>,
     /// Member of the data: `key=text` or `key:=json`; dots in the key make nested objects
     #[arg(long, value_name = "PAIR", conflicts_with_all = ["positional", "data"])]
     arg: Vec<OsString>,

@@ -2,7 +2,7 @@
 
 use super::pause::SLICE;
 use super::{RECURRING, note_next_runs, require_done, require_recurring_jobs};
-use crate::args::input_arg::InputArg;
+use crate::args::input_arg::ValueFileOrStdinArg;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::clock::moment::Moment;
@@ -31,7 +31,7 @@ use crate::text::comma_list;
 pub(super) struct Args {
     /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", required = true, add = value::CompletionKind::Jids(value::JidCompletionKind::Recurring))]
-    pub(super) jids: Vec<InputArg>,
+    pub(super) jids: Vec<ValueFileOrStdinArg>,
     #[command(flatten)]
     dry: DryRunFlag,
 }

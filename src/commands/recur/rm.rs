@@ -3,7 +3,7 @@
 use super::RECURRING;
 use super::require_recurring_jobs;
 use crate::args::format::Format;
-use crate::args::input_arg::InputArg;
+use crate::args::input_arg::ValueFileOrStdinArg;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::error::Error;
@@ -26,7 +26,7 @@ use crate::text::comma_list;
 pub(super) struct Args {
     /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", required = true, add = value::CompletionKind::Jids(value::JidCompletionKind::Recurring))]
-    pub(super) jids: Vec<InputArg>,
+    pub(super) jids: Vec<ValueFileOrStdinArg>,
     #[command(flatten)]
     dry: DryRunFlag,
 }

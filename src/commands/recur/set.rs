@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{RECURRING, note_next_runs, require_recurring, stays_paused_clause_or_empty};
 use crate::args::coordination::{COORDINATION, CoordinationFlags, OccupiedLaneFlags};
 use crate::args::format::Format;
-use crate::args::input_arg::InputArg;
+use crate::args::input_arg::ValueFileOrStdinArg;
 use crate::args::moment;
 use crate::args::moment::{MomentArg, RecurrenceArg};
 use crate::args::shared::{DryRunFlag, MaxInputDataFlag, RequireExistingQueueFlag};
@@ -56,7 +56,7 @@ pub(super) struct Args {
     klass: Option<Name>,
     /// Data: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]
-    data: Option<InputArg>,
+    data: Option<ValueFileOrStdinArg>,
     #[command(flatten)]
     limit: MaxInputDataFlag,
     /// Priority; higher runs first

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::args::input_arg::InputArg;
+use crate::args::input_arg::ValueFileOrStdinArg;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::clock::moment::Moment;
@@ -39,7 +39,7 @@ pub(super) struct Args {
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", required = true,
           add = value::CompletionKind::Jids(value::JidCompletionKind::NotComplete))]
-    pub(super) jids: Vec<InputArg>,
+    pub(super) jids: Vec<ValueFileOrStdinArg>,
     #[command(flatten)]
     dry: DryRunFlag,
 }

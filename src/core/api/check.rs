@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::read::{ReadCommand, ReadReply};
 use crate::clock::moment::Moment;
 use crate::core::call::calls::CallSpec;
-use crate::core::call::connect::PackedCommands;
+use crate::core::call::connect::WireEncodedCommands;
 use crate::core::call::reply::InfoText;
 use crate::core::call::{Call, Core, Value, calls, reply};
 use crate::core::script::keys::{self, Keys, QueueKey};
@@ -175,7 +175,7 @@ impl Core {
         if entries.is_empty() {
             return true;
         }
-        let mut packed = PackedCommands::default();
+        let mut packed = WireEncodedCommands::default();
         packed.begin_command(entries.len() + 2);
         packed.add_word_to_current_command(b"RPUSH");
         packed.add_word_to_current_command(&rewrite.replacement);
@@ -195,7 +195,7 @@ impl Core {
         if !self.try_send_unsent_entries(rewrite) {
             return Ok(false);
         }
-        let mut packed = PackedCommands::default();
+        let mut packed = WireEncodedCommands::default();
         packed.add_command(&["MULTI"]);
         packed.add_command(&[b"RENAME".as_slice(), &rewrite.replacement, &rewrite.key]);
         packed.add_command(&["EXEC"]);
@@ -213,7 +213,7 @@ impl Core {
 
     /// Gives up, and deletes the replacement.
     pub(crate) fn abandon_list_rewrite(&mut self, rewrite: &ListRewriteUnderWatch) {
-        let mut packed = PackedCommands::default();
+        let mut packed = WireEncodedCommands::default();
         packed.add_command(&["UNWATCH"]);
         packed.add_command(&[b"DEL".as_slice(), &rewrite.replacement]);
         self.exchange_on_watching_connection(rewrite, packed);
@@ -224,7 +224,7 @@ impl Core {
     fn exchange_on_watching_connection(
         &mut self,
         rewrite: &ListRewriteUnderWatch,
-        packed: PackedCommands,
+        packed: WireEncodedCommands,
     ) -> Vec<Value> {
         let deadline = Instant::now() + self.call_timeout();
         if self.connection_number() == rewrite.connection {

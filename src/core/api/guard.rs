@@ -13,7 +13,7 @@ use super::reconcile::whole_second;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
 use crate::core::call::calls::{CallSpec, RetryClass, SubjectArgs};
-use crate::core::call::connect::PackedWords;
+use crate::core::call::connect::WireEncodedWords;
 use crate::core::call::reply::Bytes;
 use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
@@ -184,7 +184,7 @@ impl PutPolicy {
     pub(crate) fn put_many_call(
         self,
         maxima: Option<&ThrottleMaximaJson>,
-        jobs: PackedWords,
+        jobs: WireEncodedWords,
     ) -> Call {
         let spec = self.guard_put_spec().with_subject(SubjectArgs::Jobs);
         let call = Call::new(spec).arg(self.json_with_maxima(maxima));

@@ -3,7 +3,7 @@
 //! If a key has another type than the command reads, that is a reply here ([`ReadReply::WrongType`]), not an error.
 
 use crate::clock::moment::Moment;
-use crate::core::call::connect::PackedWords;
+use crate::core::call::connect::WireEncodedWords;
 use crate::core::call::reply::{self, Bytes};
 use crate::core::call::{Call, Core, Value};
 use crate::error::{Error, Kind};
@@ -71,18 +71,18 @@ pub(crate) const START: &[u8] = b"0";
 
 /// Names of fields, packed once for many reads.
 #[derive(Clone, Debug)]
-pub struct PackedFieldNames {
+pub struct WireEncodedFieldNames {
     names: &'static [&'static str],
-    words: PackedWords,
+    words: WireEncodedWords,
 }
 
-impl PackedFieldNames {
-    pub fn new(names: &'static [&'static str]) -> PackedFieldNames {
-        let mut words = PackedWords::default();
+impl WireEncodedFieldNames {
+    pub fn new(names: &'static [&'static str]) -> WireEncodedFieldNames {
+        let mut words = WireEncodedWords::default();
         names
             .iter()
             .for_each(|name| words.add_word(name.as_bytes()));
-        PackedFieldNames { names, words }
+        WireEncodedFieldNames { names, words }
     }
 }
 
@@ -161,7 +161,7 @@ impl ReadCommand {
         read.arg(from.to_string()).arg(to.to_string())
     }
 
-    pub fn hash_fields(key: &[u8], names: &PackedFieldNames) -> ReadCommand {
+    pub fn hash_fields(key: &[u8], names: &WireEncodedFieldNames) -> ReadCommand {
         let read = ReadCommand::new(ReplyForm::Texts, "HMGET").arg(key);
         let call = read.call.packed_args(names.words.clone());
         ReadCommand { call, ..read }
@@ -170,7 +170,7 @@ impl ReadCommand {
     /// Reads a whole hash and keeps the named fields. If most fields are wanted, this takes the server half as long as
     /// HMGET, since it looks up no names. HRANDFIELD is the only such command with a limit: a hash with very many
     /// fields gives [`ReadReply::Large`].
-    pub fn fields_of_whole_hash(key: &[u8], names: &PackedFieldNames) -> ReadCommand {
+    pub fn fields_of_whole_hash(key: &[u8], names: &WireEncodedFieldNames) -> ReadCommand {
         let read = ReadCommand::new(ReplyForm::Whole(names.names), "HRANDFIELD").arg(key);
         read.arg(MAX_WHOLE.to_string()).arg("WITHVALUES")
     }
@@ -313,7 +313,7 @@ impl Core {
         let key = [self.prefix().as_bytes(), b"x"].concat();
         match self.run_read(
             now,
-            ReadCommand::fields_of_whole_hash(&key, &PackedFieldNames::new(&[])),
+            ReadCommand::fields_of_whole_hash(&key, &WireEncodedFieldNames::new(&[])),
         ) {
             Err(error) if error.kind() == Kind::NoPerm => Ok(false),
             reply => reply.map(|_| true),

@@ -36,8 +36,9 @@ pub struct RecurringJobToPut<'t> {
 }
 
 impl Core {
-    /// Puts an exported recurring job, with its next run at the exported time. It replaces a paused one. `note` has its
-    /// pause and its count ([`pause_and_count_note`]).
+    /// Puts an exported recurring job, with its next run at the exported time. It replaces the recurring job of this
+    /// jid, paused or not: the caller has refused or skipped one that must stay. `note` has its pause and its count
+    /// ([`pause_and_count_note`]).
     pub fn import_recurring_job(
         &mut self,
         now: Moment,

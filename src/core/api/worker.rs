@@ -121,9 +121,7 @@ pub(super) fn with_processes_ranked_if_all(
     if are_all_known {
         workers.retain(|worker| worker.recent);
         workers.sort_by(|one, other| {
-            let urgency = other
-                .stalled_jobs_and_overdue(now)
-                .cmp(&one.stalled_jobs_and_overdue(now));
+            let urgency = other.urgency_sort_key(now).cmp(&one.urgency_sort_key(now));
             urgency
                 .then_with(|| other.last_seen.cmp(&one.last_seen))
                 .then_with(|| one.name.cmp(&other.name))

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
-use super::connect::{Connection, PackedCommands};
+use super::connect::{Connection, WireEncodedCommands};
 use super::handshake::{ServerInfo, ServerMode};
 use super::reply::Bytes;
 use super::route::{MAX_MOVES, MovedReply, ReachedServer, attempt_deadline};
@@ -109,7 +109,7 @@ impl Core {
                 }
                 (_, PrefixKeysLocation::Foreign) => foreign = Some(node),
                 (_, PrefixKeysLocation::Elsewhere(moved)) => {
-                    let next = moved.node_with_keys(&node);
+                    let next = moved.moved_to_node(&node);
                     if unreachable.contains(&next) {
                         owner = Some(next);
                         continue;
@@ -262,7 +262,7 @@ impl Core {
         node: &Node,
         deadline: Instant,
     ) -> (Option<ClusterNodes>, PrefixKeysLocation) {
-        let mut packed = PackedCommands::default();
+        let mut packed = WireEncodedCommands::default();
         let mut first = 0;
         if self.read_only {
             // A replica redirects even reads until it gets this command.
@@ -341,7 +341,7 @@ impl Core {
             };
             let mut cursor = b"0".to_vec();
             for _ in 0..PREFIX_SEARCH.0 {
-                let mut packed = PackedCommands::default();
+                let mut packed = WireEncodedCommands::default();
                 let count: &[u8] = PREFIX_SEARCH.1.as_bytes();
                 packed.add_command(&[
                     b"SCAN",

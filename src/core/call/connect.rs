@@ -96,7 +96,7 @@ impl From<Error> for Fault {
 
 struct ConnectionThreadRequest {
     /// The commands to send. If they contain a password, their bytes are wiped after sending.
-    bytes: PackedCommands,
+    bytes: WireEncodedCommands,
     deadline: Instant,
     then: AfterRequest,
 }
@@ -114,13 +114,13 @@ enum AfterRequest {
 /// Commands as they go over the wire. A `Cmd` of the `redis` crate would copy every word once more, and
 /// leave passwords in memory.
 #[derive(Default)]
-pub(crate) struct PackedCommands {
+pub(crate) struct WireEncodedCommands {
     bytes: Vec<u8>,
     commands: usize,
     secret: bool,
 }
 
-impl PackedCommands {
+impl WireEncodedCommands {
     pub(crate) fn add_command<W: AsRef<[u8]>>(&mut self, words: &[W]) {
         self.begin_command(words.len());
         for word in words {
@@ -140,7 +140,7 @@ impl PackedCommands {
     }
 
     /// Adds words that are packed already.
-    pub(crate) fn add_packed_words(&mut self, words: &PackedWords) {
+    pub(crate) fn add_packed_words(&mut self, words: &WireEncodedWords) {
         self.bytes.extend_from_slice(&words.bytes);
     }
 
@@ -150,7 +150,7 @@ impl PackedCommands {
     }
 }
 
-impl Drop for PackedCommands {
+impl Drop for WireEncodedCommands {
     fn drop(&mut self) {
         if self.secret {
             self.bytes.zeroize();
@@ -160,12 +160,12 @@ impl Drop for PackedCommands {
 
 /// Words of a command as they go over the wire, for callers that have many of them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct PackedWords {
+pub(crate) struct WireEncodedWords {
     bytes: Vec<u8>,
     count: usize,
 }
 
-impl PackedWords {
+impl WireEncodedWords {
     pub(crate) fn add_word(&mut self, word: &[u8]) {
         pack_word(&mut self.bytes, word);
         self.count += 1;
@@ -252,7 +252,7 @@ impl Connection {
     pub(crate) fn take_stream_from_thread(mut self) -> Connection {
         let (sender, stream) = mpsc::channel();
         let request = ConnectionThreadRequest {
-            bytes: PackedCommands::default(),
+            bytes: WireEncodedCommands::default(),
             deadline: Instant::now(),
             then: AfterRequest::HandOver(sender),
         };
@@ -266,7 +266,11 @@ impl Connection {
     }
 
     /// Sends packed commands and reads their replies.
-    pub(crate) fn exchange(&self, commands: PackedCommands, deadline: Instant) -> ReceivedReplies {
+    pub(crate) fn exchange(
+        &self,
+        commands: WireEncodedCommands,
+        deadline: Instant,
+    ) -> ReceivedReplies {
         if let Some(stream) = &self.own {
             let stream = &mut *stream.borrow_mut();
             stream.set_deadline(deadline);
@@ -282,7 +286,7 @@ impl Connection {
 
     /// Sends packed commands. [`Connection::receive_replies`] returns their replies. Returns false if the
     /// connection has ended, or has no thread.
-    pub(crate) fn send(&self, commands: PackedCommands, deadline: Instant) -> bool {
+    pub(crate) fn send(&self, commands: WireEncodedCommands, deadline: Instant) -> bool {
         let request = ConnectionThreadRequest {
             bytes: commands,
             deadline,
@@ -296,7 +300,7 @@ impl Connection {
     /// counts as broken.
     pub(crate) fn send_and_listen_for_messages(
         &self,
-        commands: PackedCommands,
+        commands: WireEncodedCommands,
         deadline: Instant,
         timeout: Duration,
     ) {
@@ -443,7 +447,11 @@ fn serve_requests(
 }
 
 /// Sends commands, unless their time is over.
-fn send_commands(stream: &mut Stream, packed: PackedCommands, deadline: Instant) -> SentRequest {
+fn send_commands(
+    stream: &mut Stream,
+    packed: WireEncodedCommands,
+    deadline: Instant,
+) -> SentRequest {
     let result = if deadline <= Instant::now() {
         Err(Fault::TimedOut)
     } else {
@@ -475,7 +483,7 @@ fn read_replies(stream: &mut Stream, sent: SentRequest) -> ReceivedReplies {
 /// Sends the commands and passes on each message, until the connection breaks or the caller drops it.
 fn pass_on_messages(
     stream: &mut Stream,
-    packed: &PackedCommands,
+    packed: &WireEncodedCommands,
     timeout: Duration,
     outbox: &SyncSender<ReceivedReplies>,
 ) {
@@ -505,7 +513,7 @@ fn receive_message_pinging_when_silent(
 ) -> Result<Value, Fault> {
     let silence = timeout / 2;
     if !stream.await_bytes(Instant::now() + silence)? {
-        let mut ping = PackedCommands::default();
+        let mut ping = WireEncodedCommands::default();
         ping.add_command(&["PING"]);
         let deadline = Instant::now() + silence;
         stream.set_deadline(deadline);

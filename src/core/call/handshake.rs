@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
-use super::connect::{Connection, Fault, PackedCommands, ReceivedReplies};
+use super::connect::{Connection, Fault, ReceivedReplies, WireEncodedCommands};
 use super::error;
 use super::reply::InfoText;
 use super::{Value, reply, rights, server_error};
@@ -134,7 +134,7 @@ pub(crate) fn login(
     for (command, reply) in first.iter().zip(replies) {
         read_command_reply(*command, reply, target, &mut server)?;
         if server.mode == ServerMode::Sentinel {
-            let mut packed = PackedCommands::default();
+            let mut packed = WireEncodedCommands::default();
             packed.add_command(&["SENTINEL", "MASTERS"]);
             let masters = connection.exchange(packed, deadline).replies.pop();
             let error = error::address_is_sentinel(target, read_master_names(masters));
@@ -290,7 +290,7 @@ fn run_handshake_commands(
     commands: &[HandshakeCommand],
     deadline: Instant,
 ) -> Result<Vec<Value>, LoginFailure> {
-    let mut packed = PackedCommands::default();
+    let mut packed = WireEncodedCommands::default();
     packed.mark_to_wipe_on_drop();
     for command in commands {
         pack_handshake_command(*command, &mut packed);
@@ -305,7 +305,7 @@ fn run_handshake_commands(
     }
 }
 
-fn pack_handshake_command(command: HandshakeCommand, packed: &mut PackedCommands) {
+fn pack_handshake_command(command: HandshakeCommand, packed: &mut WireEncodedCommands) {
     match command {
         HandshakeCommand::Auth(None, password) => packed.add_command(&[b"AUTH", password]),
         HandshakeCommand::Auth(Some(user), password) => {

@@ -35,7 +35,7 @@ pub(crate) use redis::Value;
 use serde::de::DeserializeOwned;
 
 use self::calls::RetryClass;
-use self::connect::{Connection, Fault, PackedCommands};
+use self::connect::{Connection, Fault, WireEncodedCommands};
 use self::dial::Backoff;
 use self::error::ServerError;
 pub(crate) use self::error::{blocks_writes, may_answer_later};
@@ -158,7 +158,7 @@ impl Core {
     }
 
     fn unconnected_with_tls(settings: ConnectionSettings) -> Result<Core, Error> {
-        let tls = match (&settings.target.tls, settings.target.first_node()) {
+        let tls = match (&settings.target.tls, settings.target.first_host_and_port()) {
             (Some(tls), Some(node)) => Some(TlsClient::new(tls, &node.host)?),
             _ => None,
         };
@@ -243,7 +243,7 @@ impl Core {
 
     /// The server's `run_id`, which changes at each restart; `None` if the server does not report one.
     pub fn read_run_id(&mut self) -> Option<String> {
-        let mut info = PackedCommands::default();
+        let mut info = WireEncodedCommands::default();
         info.add_command(&["INFO", "server"]);
         let deadline = Instant::now() + self.timeout;
         let info: InfoText = reply::read_reply("INFO", self.send_once(info, deadline)?).ok()?;
@@ -252,7 +252,7 @@ impl Core {
 
     /// Sends one Redis command on the open connection, without a repetition. The result is `None` if no connection is
     /// open or no reply came.
-    fn send_once(&mut self, packed: PackedCommands, deadline: Instant) -> Option<Value> {
+    fn send_once(&mut self, packed: WireEncodedCommands, deadline: Instant) -> Option<Value> {
         self.exchange_once(packed, deadline).into_iter().next()
     }
 
@@ -260,7 +260,7 @@ impl Core {
     /// fewer than the commands.
     pub(crate) fn exchange_once(
         &mut self,
-        packed: PackedCommands,
+        packed: WireEncodedCommands,
         deadline: Instant,
     ) -> Vec<Value> {
         self.receive_outstanding_replies();
@@ -395,7 +395,7 @@ impl Core {
             {
                 // Drop the replies that redirected the calls to another server. The error to report is why that server
                 // cannot be reached.
-                round.drop_error_replies(&["MOVED", "READONLY"]);
+                round.forget_error_replies(&["MOVED", "READONLY"]);
                 round.unsent = Some(error);
                 break;
             }
@@ -503,7 +503,7 @@ impl Core {
         let Some((call, _)) = both.find(|(call, reply)| lacks_right(call, reply)) else {
             return;
         };
-        let mut packed = PackedCommands::default();
+        let mut packed = WireEncodedCommands::default();
         let one_primary = self.relies_on_single_cluster_primary();
         let (only_reads, prefix) = (!call.may_write(), self.prefix());
         rights::add_rights_test_inside_scripts(
@@ -588,8 +588,8 @@ impl Core {
         now: &str,
         calls: impl Iterator<Item = &'c Call>,
         with_script: bool,
-    ) -> PackedCommands {
-        let mut packed = PackedCommands::default();
+    ) -> WireEncodedCommands {
+        let mut packed = WireEncodedCommands::default();
         for (at, call) in calls.enumerate() {
             let (command, script) = if with_script && at == 0 {
                 (self.run[1], Cow::from(self.script.script_text()))

@@ -56,7 +56,7 @@ fn address_that_starts_no_server(target: &ServerTarget) -> Result<Address, Error
 
 /// Reads the certificates and keys for TLS from their files; `None` for an address without TLS.
 fn read_tls_client(target: &ServerTarget) -> Result<Option<TlsClient>, Error> {
-    match (&target.tls, target.first_node()) {
+    match (&target.tls, target.first_host_and_port()) {
         (Some(tls), Some(node)) => TlsClient::new(tls, &node.host).map(Some),
         _ => Ok(None),
     }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::connect::PackedCommands;
+use super::connect::WireEncodedCommands;
 use super::{Core, reply, server_error};
 use crate::error::{Error, Kind};
 use crate::text::{Sanitized, format_count};
@@ -15,7 +15,7 @@ impl Core {
     /// replicas have them within the timeout of one call.
     pub fn wait_for_replicas(&mut self, replicas: u64) -> Result<(), Error> {
         let timeout = self.call_timeout();
-        let mut wait = PackedCommands::default();
+        let mut wait = WireEncodedCommands::default();
         let millis = timeout.as_millis().max(1).to_string();
         wait.add_command(&["WAIT", &replicas.to_string(), &millis]);
         let failed = |why: String| {

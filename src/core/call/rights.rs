@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use super::connect::PackedCommands;
+use super::connect::WireEncodedCommands;
 use super::reply;
 use super::{Call, Value, server_error};
 use crate::address::ServerTarget;
@@ -169,7 +169,7 @@ const TAKE_RULES_ALONE: [&str; 4] = [
 /// The hint of errors about missing rights. It names `qless help acl`, with the form of output that suits the server.
 pub(crate) fn missing_rights_hint(target: &ServerTarget) -> &'static str {
     let host = target
-        .first_node()
+        .first_host_and_port()
         .map(|node| node.host.trim_end_matches('.').to_lowercase());
     let takes_rules = |host: String| TAKE_RULES_ALONE.iter().any(|end| host.ends_with(end));
     if host.is_some_and(takes_rules) {
@@ -373,7 +373,7 @@ pub(super) fn full_rights_test(
 }
 
 /// Adds to a login the test whether the user may run all commands in [`CALLS`], which a change may need.
-pub(crate) fn add_handshake_rights_test(prefix: &str, packed: &mut PackedCommands) {
+pub(crate) fn add_handshake_rights_test(prefix: &str, packed: &mut WireEncodedCommands) {
     add_command_rights_test("EVAL", CALLS.iter().copied(), prefix, packed);
 }
 
@@ -384,7 +384,7 @@ pub(crate) fn add_rights_test_inside_scripts(
     only_reads: bool,
     has_one_primary: bool,
     prefix: &str,
-    packed: &mut PackedCommands,
+    packed: &mut WireEncodedCommands,
 ) {
     let names = script_commands(has_one_primary).filter(|name| is_right_tested(name, only_reads));
     add_command_rights_test(eval, names, prefix, packed);
@@ -407,7 +407,7 @@ fn add_command_rights_test<'a>(
     eval: &str,
     names: impl Iterator<Item = &'a str>,
     prefix: &str,
-    packed: &mut PackedCommands,
+    packed: &mut WireEncodedCommands,
 ) {
     let names: Vec<&str> = names.collect();
     packed.add_command(&[eval, ASK, "0", &format!("{prefix}x"), &names.join(" ")]);

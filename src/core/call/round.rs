@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 
 use super::calls::{self, CallSpec, RetryClass};
-use super::connect::{Fault, PackedWords};
+use super::connect::{Fault, WireEncodedWords};
 use super::deserialize::ValueDeserializer;
 use super::{Value, reply, server_error};
 use crate::clock::moment::Moment;
@@ -22,7 +22,7 @@ pub struct Call {
     spec: Option<CallSpec>,
     pub(super) args: Vec<Vec<u8>>,
     /// The arguments after `args`, already encoded for the wire.
-    pub(super) packed_args: PackedWords,
+    pub(super) packed_args: WireEncodedWords,
     /// Whether the request is a Redis command, and no call of the Lua core.
     pub(super) is_plain: bool,
     /// The time that this call passes to the core; `None` for the time that all calls of the round trip share.
@@ -35,7 +35,7 @@ impl Call {
             name: name.into(),
             spec,
             args: Vec::new(),
-            packed_args: PackedWords::default(),
+            packed_args: WireEncodedWords::default(),
             is_plain: false,
             at: None,
         }
@@ -85,7 +85,7 @@ impl Call {
     }
 
     /// Sets the arguments that are already encoded for the wire. They follow all others.
-    pub(crate) fn packed_args(mut self, args: PackedWords) -> Call {
+    pub(crate) fn packed_args(mut self, args: WireEncodedWords) -> Call {
         self.packed_args = args;
         self
     }
@@ -225,7 +225,9 @@ impl RoundTrip {
             .find(|reply| has_error_code(reply, codes))
     }
 
-    pub(super) fn drop_error_replies(&mut self, codes: &[&str]) {
+    /// Removes the replies that are errors with one of these codes, so that the reason why their calls were not sent
+    /// elsewhere is reported instead. Sends nothing again.
+    pub(super) fn forget_error_replies(&mut self, codes: &[&str]) {
         for reply in &mut self.replies {
             if reply
                 .as_ref()

@@ -112,7 +112,7 @@ impl MovedReply {
     }
 
     /// The node that has the keys. If the `MOVED` reply names no host, the host is that of `replying`, which sent it.
-    pub(super) fn node_with_keys(&self, replying: &Node) -> Node {
+    pub(super) fn moved_to_node(&self, replying: &Node) -> Node {
         let host = self.host.as_ref().unwrap_or(&replying.host);
         Node::new(host.clone(), self.port)
     }
@@ -125,7 +125,7 @@ impl Core {
             return;
         };
         self.route.changes += 1;
-        self.route.next = Some(moved.node_with_keys(&from));
+        self.route.next = Some(moved.moved_to_node(&from));
         self.connection = None;
     }
 

@@ -10,7 +10,7 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::connect::{Connection, PackedCommands};
+use super::connect::{Connection, WireEncodedCommands};
 use super::handshake::{self, read_masters};
 use super::route::{ReachedServer, attempt_deadline};
 use super::{Core, Value, error, reply, server_error};
@@ -187,7 +187,7 @@ impl Core {
             Connection::open(&target.address, tls.as_ref(), deadline).map_err(failure)?;
         handshake::login_to_sentinel(&connection, &target, &self.name, deadline)
             .map_err(|failed| failed.into_error(failure))?;
-        let mut packed = PackedCommands::default();
+        let mut packed = WireEncodedCommands::default();
         packed.add_command(&["SENTINEL", "get-master-addr-by-name", &sentinels.master]);
         packed.add_command(&["SENTINEL", "masters"]);
         let received = connection.exchange(packed, deadline);

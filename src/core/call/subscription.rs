@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::connect::Fault;
-use super::connect::PackedCommands;
+use super::connect::WireEncodedCommands;
 use super::dial::Backoff;
 use super::{Call, ConnectionSettings, Core, Value, error, server_error};
 use crate::clock::moment::Moment;
@@ -262,7 +262,7 @@ impl Subscriber {
         let Some(connection) = self.core.connection.take() else {
             return EndOfDelivery::Broken(Fault::Closed);
         };
-        let mut packed = PackedCommands::default();
+        let mut packed = WireEncodedCommands::default();
         for channel in &self.channels {
             packed.add_command(&[&b"SUBSCRIBE"[..], channel]);
         }

@@ -210,7 +210,7 @@ impl Default for BucketRange {
     }
 }
 
-/// How many jobs took at most `le_s`, and longer than the bucket before.
+/// A bucket of a histogram: the jobs that took at most `le_s`, and longer than the bound of the bucket before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HistogramBucket {
     /// At most this long; null beyond the last bucket

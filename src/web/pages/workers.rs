@@ -39,7 +39,7 @@ pub(in crate::web) fn content(
 pub(super) fn worker_table(page: &PageFrame, facts: &SystemFacts, max_shown: usize) -> Markup {
     let mut workers: Vec<&Worker> = facts.workers.iter().collect();
     // The sort is stable, and the workers come by when they were last seen.
-    workers.sort_by_key(|worker| std::cmp::Reverse(worker.stalled_jobs_and_overdue(page.now)));
+    workers.sort_by_key(|worker| std::cmp::Reverse(worker.urgency_sort_key(page.now)));
     workers.truncate(max_shown);
     sort_urgent_first(&mut workers, page.now);
     let more = facts.worker_count.saturating_sub(workers.len() as u64);

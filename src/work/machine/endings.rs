@@ -67,7 +67,7 @@ impl Machine {
             {
                 process.stop = None;
             }
-            return self.queue_release_if_given_up_unless_running(&jid);
+            return self.queue_release_if_lock_expired_unless_running(&jid);
         }
         if !process.jobs.contains(&jid) {
             let reason = "the process does not have this job".to_owned();
@@ -190,7 +190,7 @@ impl Machine {
             }
         }
         for jid in &process.lost {
-            self.queue_release_if_given_up_unless_running(jid);
+            self.queue_release_if_lock_expired_unless_running(jid);
         }
         if self.stage < WorkStage::Stopping {
             self.end_overdue_jobs(now, &mut process, &end);

@@ -207,7 +207,7 @@ impl Machine {
                 let why = "its lock expired before it was extended";
                 self.give_up_lost_job(now, &jid, latest, why);
                 // Release the job: its lock may still be valid, if the reply to an extension was lost.
-                self.queue_release_if_given_up_unless_running(&jid);
+                self.queue_release_if_lock_expired_unless_running(&jid);
             }
         }
         let is_silent =
@@ -218,7 +218,7 @@ impl Machine {
 
     /// Queues the release of a job that was given up, in case this worker still has its lock. As long as a process has
     /// the job, does nothing: the end of the process calls this again.
-    pub(super) fn queue_release_if_given_up_unless_running(&mut self, jid: &Name) {
+    pub(super) fn queue_release_if_lock_expired_unless_running(&mut self, jid: &Name) {
         let mut lost = self.lost_jids_in_processes();
         if !lost.any(|one| one == jid) && self.given_up.contains(jid) {
             drop(lost);
@@ -233,7 +233,7 @@ impl Machine {
     /// Releases a job whose lock was extended after it was given up.
     pub(super) fn queue_release_of_late_extended_job(&mut self, jid: &Name) {
         self.given_up.insert(jid.clone());
-        self.queue_release_if_given_up_unless_running(jid);
+        self.queue_release_if_lock_expired_unless_running(jid);
     }
 
     /// Releases the jobs that no process has.

@@ -28,7 +28,7 @@ pub use self::launch::{Launch, ProgramDirectory, StartFailure, StdoutMode};
 use self::pipe::{InputPipe, OutputPipe, PipeTarget};
 use self::sandbox::SlotSandboxes;
 pub use self::signals::Waker;
-use self::signals::{SignalPipes, WakeupPipe};
+use self::signals::{SignalPipes, WakerReceiver};
 use super::launcher::job_and_service_variables;
 use crate::error::{Error, Kind, io_message_without_errno};
 use crate::model::work::ProcessExit;
@@ -101,7 +101,7 @@ pub struct EndedProcess {
 pub struct Processes {
     slots: Vec<Option<RunningProgram>>,
     signals: SignalPipes,
-    wakeups: WakeupPipe,
+    wakeups: WakerReceiver,
     error_bytes: usize,
     /// Whether the output of programs stays in its pipes for now, instead of being passed on.
     holds_output: bool,
@@ -160,7 +160,7 @@ impl Processes {
             }
         };
         reserve_answer_descriptor().map_err(fault)?;
-        let (wakeups, waker) = WakeupPipe::new().map_err(fault)?;
+        let (wakeups, waker) = WakerReceiver::new().map_err(fault)?;
         let processes = Processes {
             slots: Vec::new(),
             signals: SignalPipes::handle_signals_and_ignore_others(signals).map_err(fault)?,
@@ -361,7 +361,7 @@ impl Processes {
             let Some(Some(running)) = self.slots.get_mut(slot) else {
                 continue;
             };
-            let Some(exit) = running.poll_exit_and_kill_group() else {
+            let Some(exit) = running.poll_exit_and_kill_group_if_due() else {
                 continue;
             };
             for at in running.reading_order() {
@@ -399,8 +399,9 @@ impl RunningProgram {
         self.outputs.iter().any(is_open)
     }
 
-    /// How the program ended, if it did.
-    fn poll_exit_and_kill_group(&mut self) -> Option<Result<ExitStatus, std::io::Error>> {
+    /// How the program ended, if it did. Then kills the rest of its group only if `ends_group` is set: what an ordinary
+    /// end leaves behind goes on.
+    fn poll_exit_and_kill_group_if_due(&mut self) -> Option<Result<ExitStatus, std::io::Error>> {
         if self.ends_group {
             // Kill the rest of the group before the ended program is collected. Until then, no other group can have its
             // id.

@@ -142,13 +142,13 @@ impl Waker {
 
 /// The other end of a [`Waker`].
 #[derive(Debug)]
-pub(super) struct WakeupPipe {
+pub(super) struct WakerReceiver {
     pipe: PipeReader,
     wakeup: Arc<WakerState>,
 }
 
-impl WakeupPipe {
-    pub(super) fn new() -> io::Result<(WakeupPipe, Waker)> {
+impl WakerReceiver {
+    pub(super) fn new() -> io::Result<(WakerReceiver, Waker)> {
         let (reader, writer) = io::pipe()?;
         ioctl_fionbio(&reader, true)?;
         ioctl_fionbio(&writer, true)?;
@@ -156,7 +156,7 @@ impl WakeupPipe {
             pipe: writer,
             is_pending: AtomicBool::new(false),
         });
-        let wakeups = WakeupPipe {
+        let wakeups = WakerReceiver {
             pipe: reader,
             wakeup: wakeup.clone(),
         };

@@ -80,7 +80,7 @@ pub(crate) fn address_is_not_cluster_node(target: &ServerTarget, node: &Node) ->
 pub(crate) fn address_is_sentinel(target: &ServerTarget, master_names: Vec<Name>) -> Error {
     let place = Sanitized(target.host_port_or_socket());
     let error = Error::usage(format!("`{place}` is a Sentinel, which has no jobs"));
-    let node = target.first_node().cloned();
+    let node = target.first_host_and_port().cloned();
     with_master_names(error, target, node.into_iter().collect(), master_names)
 }
 
