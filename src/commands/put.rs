@@ -23,16 +23,15 @@ use crate::input::data;
 use crate::input::line::{Dependency, NewJob, NewName};
 use crate::input::source::CommandInputs;
 use crate::input::two_pass::TwoPassFile;
-use crate::json::Json;
 use crate::json::path::JsonPath;
 use crate::model::bulk::OutcomeCode;
-use crate::model::coordination::{CoordinationOption, CoordinationOptions, RequiredOption};
 use crate::model::job::State;
 use crate::model::put::{DuplicateOutcome, JidDerivation, PutOrExistingJob};
 use crate::name::Name;
 use crate::session::Session;
 use crate::submit::jid::{self, LineDefaults};
 use crate::submit::{self, SubmitFlags, SubmitOptions};
+use crate::submit::queue_defaults::note_if_option_has_no_effect;
 use crate::text::{format_count, format_duration};
 use crate::wait::{self, SubscribedWait, WaitOptions};
 
@@ -55,6 +54,7 @@ const TEN_YEARS: f64 = 10.0 * 365.25 * 86_400.0;
 /// lines by jid, in any order. `delay` is a duration or a number of seconds. `at` is a time as for
 /// `--at`, or seconds since the epoch. `throttles` is an array of `ID` or `ID=MAX`, as for `--throttle`.
 ///
+/// What an option requires (`key`, `dup`) may stand in the defaults of the queue: `qless defaults`.
 /// `--jid-from PATH` takes the jid from a text or number in the data. `--jid-from content` computes
 /// it from the job: the first 32 hexadecimal digits of SHA-256 over queue, klass and data, each
 /// preceded by its length in bytes and a colon (`4:mail13:Mail::Welcome2:{}`). Equal lines are then
@@ -401,7 +401,7 @@ fn put_one(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     let put = match session.core()?.put_one(now, &jid, call)? {
         GuardReply::Done(placed) => {
             note_no_dependencies(&placed, args.allow_missing, session);
-            note_if_option_has_no_effect(&job, now, session)?;
+            note_if_option_has_no_effect(job.queue(), &job.coordination, now, session)?;
             put_or_duplicated_job(&job, jid, placed, args.dry_run, now, session)?
         }
         GuardReply::Refused(refusal) if refusal.code == OutcomeCode::Exists && args.if_absent => {
@@ -440,38 +440,6 @@ fn note_no_dependencies(placed: &PutResult, allow_missing: bool, session: &mut S
             .ui
             .note(&format!("note: `{jid}` is {what}: not a dependency"));
     }
-}
-
-/// Notes an option that has no effect, because neither the put nor the defaults of its queue set the `dup` that
-/// the option requires. This is no error: the defaults can change between two runs of a command.
-fn note_if_option_has_no_effect(
-    job: &NewJob,
-    now: Moment,
-    session: &mut Session,
-) -> Result<(), Error> {
-    let given = &job.coordination;
-    let (Some((_, RequiredOption::Dup(needed))), Err(unmet)) = (
-        given.first_unmet_requirement(),
-        coordination::refuse_unmet_requirements(given),
-    ) else {
-        return Ok(());
-    };
-    let key = Name::from([job.queue(), b"-defaults"].concat());
-    let options = session.core()?.config(now)?.into_iter();
-    let stored = options
-        .filter(|option| option.set)
-        .find(|option| option.key == key);
-    let stored = stored.and_then(|stored| Json::parse(stored.value.as_bytes()));
-    let defaults = stored
-        .map(|stored| CoordinationOptions::from_stored_json(&stored))
-        .unwrap_or_default();
-    let mut all = given.clone();
-    all.fill_absent(&defaults);
-    if all.option_value(CoordinationOption::Dup) != Some(needed.as_bytes()) {
-        let why = unmet.message();
-        session.ui.note(&format!("note: {why}: it has no effect"));
-    }
-    Ok(())
 }
 
 /// The result of an accepted put: the new job, or the existing job that it duplicates with what the core did about it.

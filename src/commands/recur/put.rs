@@ -22,11 +22,13 @@ use crate::exit::Exit;
 use crate::input::data;
 use crate::model::done::CommandResult;
 use crate::model::recur::Recurring;
+use crate::model::coordination::CoordinationOptions;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
 use crate::text::format_duration;
 
+use crate::submit::queue_defaults::note_if_option_has_no_effect;
 /// Create a recurring job
 ///
 /// Each interval one job is put into the queue, when a worker pops it or a client peeks it. The
@@ -142,7 +144,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.no_overlap {
         super::forbid_overlaps(&jid, &mut coordination);
     }
-    coordination::refuse_unmet_requirements(&coordination)?;
+    // The core refuses a recurring job with such an option but without a key, whatever the defaults of its queue are.
+    if !coordination.has_key_with_defaults(&CoordinationOptions::default()) {
+        coordination::refuse_unmet_requirements(&coordination)?;
+    }
+    note_if_option_has_no_effect(args.queue.as_bytes(), &coordination, now, session)?;
     let offset = match (args.offset, &at) {
         (Some(wait), _) => wait.as_secs_f64(),
         (None, Some(at)) => at.resolve(now).since(now),
