@@ -80,7 +80,11 @@ fn read_and_show_jobs(jids: &[Name], now: Moment, session: &mut Session) -> Resu
     let jobs = session.core()?.jobs(now, JobFields::Brief, jids)?;
     let (found, missing) = found_and_missing(jids, jobs);
     let list = List::of_all(found);
-    session.ui.show(&JobList { list, missing })
+    session.ui.show(&JobList {
+        list,
+        missing,
+        ..JobList::default()
+    })
 }
 
 /// What was found for each of the jids, and the jids for which nothing was found.

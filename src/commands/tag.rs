@@ -139,6 +139,7 @@ fn show_tags(jobs: &JobTargets, session: &mut Session) -> Result<Exit, Error> {
         [] => Ok(Exit::Ok),
         [jid, ..] => Err(not_found::missing_job_error(jid)),
     }
+            ..JobList::default()
 }
 
 pub(super) fn tag_report(rows: Vec<BulkRow>) -> BulkReport {

@@ -118,6 +118,7 @@ fn list_tracked(session: &mut Session) -> Result<Exit, Error> {
     let jobs = JobList {
         list: List::of_all(found),
         missing,
+        ..JobList::default()
     };
     out.show(&jobs)?;
     match jobs.missing.as_slice() {

@@ -18,6 +18,9 @@ pub(crate) struct JobList {
     pub list: List<Job>,
     /// Jids that were asked for and that no job has
     pub missing: Vec<Name>,
+    /// True if nothing was changed
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
 }
 
 /// Jobs and recurring jobs in full.
