@@ -10,6 +10,7 @@ use crate::args::input_arg::{FileArg, InputArg};
 use crate::args::moment::{self, MomentArg};
 use crate::args::shared::{
     BULK, DueTimeFlags, MaxInputDataFlag, RequireExistingQueueFlag, WaitReplicasFlag,
+    refuse_too_many_tags,
 };
 use crate::args::value;
 use crate::bulk::maxima::ThrottleMaximaToSet;
@@ -30,8 +31,8 @@ use crate::model::put::{DuplicateOutcome, JidDerivation, PutOrExistingJob};
 use crate::name::Name;
 use crate::session::Session;
 use crate::submit::jid::{self, LineDefaults};
-use crate::submit::{self, SubmitFlags, SubmitOptions};
 use crate::submit::queue_defaults::note_if_option_has_no_effect;
+use crate::submit::{self, SubmitFlags, SubmitOptions};
 use crate::text::{format_count, format_duration};
 use crate::wait::{self, SubscribedWait, WaitOptions};
 
@@ -53,8 +54,8 @@ const TEN_YEARS: f64 = 10.0 * 365.25 * 86_400.0;
 /// backoff`; the command line supplies members that a line lacks. All lines are checked before the first one is sent. A line may depend on jobs of other
 /// lines by jid, in any order. `delay` is a duration or a number of seconds. `at` is a time as for
 /// `--at`, or seconds since the epoch. `throttles` is an array of `ID` or `ID=MAX`, as for `--throttle`.
-///
 /// What an option requires (`key`, `dup`) may stand in the defaults of the queue: `qless defaults`.
+///
 /// `--jid-from PATH` takes the jid from a text or number in the data. `--jid-from content` computes
 /// it from the job: the first 32 hexadecimal digits of SHA-256 over queue, klass and data, each
 /// preceded by its length in bytes and a colon (`4:mail13:Mail::Welcome2:{}`). Equal lines are then
@@ -308,6 +309,7 @@ pub(crate) const SPEC: Spec<Args> =
     Spec::writes(HelpGroup::Submit, run).context_member_dispatch(Args::context_member_dispatch);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    refuse_too_many_tags("--tag", &args.tags)?;
     if let Some(from) = &args.from {
         return put_lines(&args, from, session);
     }

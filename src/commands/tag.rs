@@ -2,7 +2,7 @@
 
 use super::{HelpGroup, MemberDispatch, Spec, found_and_missing, is_list_or_ls};
 use crate::args::format::Format;
-use crate::args::shared::{BulkFlags, JobTargets, refuse_overlap};
+use crate::args::shared::{BulkFlags, JobTargets, refuse_overlap, refuse_too_many_tags};
 use crate::args::value;
 use crate::bulk::{BulkPlan, JobOutcome, add_outcomes_of_replies};
 use crate::core::api::job::JobFields;
@@ -31,7 +31,7 @@ use crate::text::comma_list;
 /// · `qless tag 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --add seen --remove new`
 /// · `qless tag --queue mail --state stalled --add late --yes`
 ///
-/// Exit codes: 0, 3 some failed, 4 unknown jid, 6 server, 9 not confirmed.
+/// Exit codes: 0, 2 usage, 3 some failed, 4 unknown jid, 6 server, 9 not confirmed.
 ///
 /// See also: `qless jobs --tag`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
@@ -96,6 +96,7 @@ fn change_tags(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     let (flags, targets) = (&args.bulk, &args.jobs);
     let plan = BulkPlan::of_targets(session, &TAG, flags, targets, &[], |_| None)?;
     let consent = plan.ask_consent_or_print_plan(session, "")?;
+    refuse_too_many_tags("--add", &args.add)?;
     plan.change_in_slices(session, consent, |core, now, note, jobs, outcomes| {
         let replies = core.change_tags(now, note, jobs, &args.remove, &args.add);
         add_outcomes_of_replies(outcomes, jobs, replies, |job, tags| {

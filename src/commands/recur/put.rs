@@ -10,7 +10,9 @@ use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::moment;
 use crate::args::moment::{MomentArg, RecurrenceArg};
-use crate::args::shared::{DryRunFlag, MaxInputDataFlag, RequireExistingQueueFlag};
+use crate::args::shared::{
+    DryRunFlag, MaxInputDataFlag, RequireExistingQueueFlag, refuse_too_many_tags,
+};
 use crate::args::value;
 use crate::bulk::{maxima, new_queues};
 use crate::clock::duration::decimal_seconds_text;
@@ -20,15 +22,15 @@ use crate::core::api::template::put_note;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
+use crate::model::coordination::CoordinationOptions;
 use crate::model::done::CommandResult;
 use crate::model::recur::Recurring;
-use crate::model::coordination::CoordinationOptions;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
+use crate::submit::queue_defaults::note_if_option_has_no_effect;
 use crate::text::format_duration;
 
-use crate::submit::queue_defaults::note_if_option_has_no_effect;
 /// Create a recurring job
 ///
 /// Each interval one job is put into the queue, when a worker pops it or a client peeks it. The
@@ -131,6 +133,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
+    refuse_too_many_tags("--tag", &args.tags)?;
     let (every, at) = interval_and_first_run(&args)?;
     let data = match args.positional.as_ref().or(args.data.as_ref()) {
         Some(given) => data::read_json_data(&mut session.input(), given, args.limit.max_data)?.0,
