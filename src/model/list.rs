@@ -52,7 +52,8 @@ impl View for JobList {
     const DOCUMENT: DocumentKind = DocumentKind::new::<JobList>(
         "jobs",
         "Jobs: jobs, peek, pop, failed --group, track, get of several; a recurring job has the fields of `recurring`",
-    );
+    )
+    .with_items_also_of("recurring");
 
     fn headings() -> Vec<Heading> {
         List::<Job>::headings()
