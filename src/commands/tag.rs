@@ -48,9 +48,12 @@ pub(crate) struct Args {
     jobs: JobTargets,
 }
 
-const TAG: Verb = Verb::new("tag", "tag", "tagged")
-    .with_table(BulkTableColumns::Tags)
-    .with_raw_replies();
+const TAG: Verb = Verb {
+    of_one: Some("tagged"),
+    ..Verb::new("tag", "tag", "tagged")
+        .with_table(BulkTableColumns::Tags)
+        .with_raw_replies()
+};
 
 impl Args {
     fn writes(&self) -> bool {
@@ -93,16 +96,18 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
 /// Adds and removes tags.
 fn change_tags(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     refuse_overlap(("--add", &args.add), ("--remove", &args.remove))?;
+    refuse_too_many_tags("--add", &args.add)?;
     let (flags, targets) = (&args.bulk, &args.jobs);
     let plan = BulkPlan::of_targets(session, &TAG, flags, targets, &[], |_| None)?;
     let consent = plan.ask_consent_or_print_plan(session, "")?;
-    refuse_too_many_tags("--add", &args.add)?;
     plan.change_in_slices(session, consent, |core, now, note, jobs, outcomes| {
         let replies = core.change_tags(now, note, jobs, &args.remove, &args.add);
         add_outcomes_of_replies(outcomes, jobs, replies, |job, tags| {
             let names = Json::parse(tags.as_bytes()).and_then(|tags| tags.text_array());
             let names = names.unwrap_or_default();
             let mut outcome = JobOutcome::done(&job.jid).with_raw_reply(tags.as_bytes());
+            // The core makes the change only if the job has not changed since it was read, and keeps its state.
+            outcome.state_after = Some(job.state.clone());
             outcome.detail = Some(comma_list(&names).into());
             outcome.with_cells(names)
         })
@@ -134,13 +139,13 @@ fn show_tags(jobs: &JobTargets, session: &mut Session) -> Result<Exit, Error> {
         out.show(&JobList {
             list: List::of_all(found),
             missing: missing.clone(),
+            ..JobList::default()
         })?;
     }
     match missing.as_slice() {
         [] => Ok(Exit::Ok),
         [jid, ..] => Err(not_found::missing_job_error(jid)),
     }
-            ..JobList::default()
 }
 
 pub(super) fn tag_report(rows: Vec<BulkRow>) -> BulkReport {

@@ -37,7 +37,7 @@ fn tags_are_added_and_removed() {
         3 $ qless tag a
         a	seen, eu, vip
         3 $ qless tag a -o ndjson --add seen
-        {"jid":"a","result":"done","code":"ok","detail":"seen, eu, vip","queue":"mail","state_before":"waiting","state_after":null}
+        {"jid":"a","result":"done","code":"ok","detail":"seen, eu, vip","queue":"mail","state_before":"waiting","state_after":"waiting"}
         {"summary":{"action":"tag","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
         3 $ qless tag a --add x -o raw
         ["seen","eu","vip","x"]
@@ -83,7 +83,7 @@ fn an_unknown_job_or_an_invalid_tag_is_refused() {
         --- exit 2
         3 $ qless tag a nope --add x -o ndjson
         {"jid":"nope","result":"skipped","code":"gone","detail":"it does not exist","queue":null,"state_before":null,"state_after":null}
-        {"jid":"a","result":"done","code":"ok","detail":"new, x","queue":"mail","state_before":"waiting","state_after":null}
+        {"jid":"a","result":"done","code":"ok","detail":"new, x","queue":"mail","state_before":"waiting","state_after":"waiting"}
         {"summary":{"action":"tag","dry_run":false,"context":null,"matched":2,"done":1,"skipped":1,"failed":0,"remaining":0,"elapsed_s":0}}
         --- stderr
         1 tagged, 1 skipped
