@@ -231,6 +231,38 @@ mod passwords {
             }
         }
     }
+
+    #[test]
+    fn a_password_in_place_of_the_user_is_never_printed() {
+        let redis = redis();
+        let port = proxy(redis.socket(), Cut::Before(99));
+        let refused = format!("redis://{SECRET}@127.0.0.1:{port}/0");
+        let nowhere = format!("redis://{SECRET}@127.0.0.1:{}/0", free_port());
+        let lines = ["length q", "-vv length q", "doctor", "retry a b", "context"];
+        for url in [&refused, &nowhere] {
+            for line in lines {
+                let by_flag = format!("{line} --redis {url}");
+                let by_variable = Qless::bare().env("QLESS_REDIS_URL", url);
+                for ran in [Qless::bare().run(&by_flag), by_variable.run(line)] {
+                    let printed = format!("{}{}", ran.stdout(), ran.stderr());
+                    assert!(!printed.contains(SECRET), "{line}: {printed}");
+                }
+            }
+        }
+        let qless = Qless::bare().env("QLESS_REDIS_URL", refused);
+        qless.hide(&port.to_string(), "PORT").session(expect![[r#"
+            $ qless length q
+            --- stderr
+            error: `redis://***@127.0.0.1:PORT/0` refuses the user of the address, which has no password
+            hint: a password without a user has a colon before it: `redis://:PASSWORD@HOST`
+            --- exit 6
+        "#]]);
+        // A user whose password comes from elsewhere is no password.
+        let url = format!("redis://ops@127.0.0.1:{}/0", free_port());
+        let qless = Qless::bare().env("QLESS_REDIS_PASSWORD", SECRET);
+        let ran = qless.run(&format!("length q --redis {url}")).exits(6);
+        ran.says("redis://ops:***@127.0.0.1:");
+    }
 }
 
 #[test]

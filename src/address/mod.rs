@@ -57,7 +57,8 @@ pub enum AppendFsync {
     Everysec,
 }
 
-/// An address with the login. `Display` shows it without the password.
+/// An address with the login. `Display` shows it without the password, and without a user that has no password: many
+/// write the password there, as `redis-cli` takes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerTarget {
     pub address: Address,
@@ -155,9 +156,36 @@ impl ServerTarget {
         self.password.is_some()
     }
 
-    /// The address without its password, for printed commands.
-    pub(crate) fn without_password(self) -> ServerTarget {
-        let password = None;
+    /// Whether the address has a user without a password, which may be a password.
+    pub(crate) fn has_only_user(&self) -> bool {
+        self.user.is_some() && self.password.is_none() && self.first_host_and_port().is_some()
+    }
+
+    /// The address without user and password.
+    pub(crate) fn without_login(self) -> ServerTarget {
+        let (user, password) = (None, None);
+        ServerTarget {
+            user,
+            password,
+            ..self
+        }
+    }
+
+    /// The address for printed commands: without its password, and without a user that may be a password.
+    pub(crate) fn text_for_command(&self) -> String {
+        let address = self.clone().without_login().to_string();
+        match &self.user {
+            Some(user) if self.has_password() => address.replacen("://", &format!("://{user}@"), 1),
+            _ => address,
+        }
+    }
+
+    /// The address for display if the password is stored elsewhere: the user is not a password, and is shown.
+    pub(crate) fn with_user_shown(self) -> ServerTarget {
+        let absent = || Secret::new(Vec::new());
+        let password = self
+            .password
+            .or_else(|| self.user.as_ref().map(|_| absent()));
         ServerTarget { password, ..self }
     }
 
@@ -202,12 +230,10 @@ impl fmt::Display for ServerTarget {
                     _ => "",
                 };
                 write!(f, "redis{tls}{kind}://")?;
-                if let Some(user) = &self.user {
-                    f.write_str(user)?;
-                }
                 match (&self.user, &self.password) {
-                    (_, Some(_)) => f.write_str(":***@")?,
-                    (Some(_), None) => f.write_str("@")?,
+                    (Some(user), Some(_)) => write!(f, "{user}:***@")?,
+                    (None, Some(_)) => f.write_str(":***@")?,
+                    (Some(_), None) => f.write_str("***@")?,
                     (None, None) => {}
                 }
                 f.write_str(&self.host_port_or_socket())?;
@@ -305,6 +331,9 @@ pub(crate) fn display_address(text: &str, has_stored_password: bool) -> String {
     let Ok(mut url) = Url::parse(text) else {
         return mask_password(text);
     };
+    if url.password().is_none() && !url.username().is_empty() && !has_stored_password {
+        return mask_password(text);
+    }
     let hides = url.password().is_some() || (has_stored_password && !url.username().is_empty());
     if !hides || url.set_password(Some("***")).is_ok() {
         mask_query_secrets(url.as_str())
@@ -544,7 +573,16 @@ mod tests {
         assert_eq!(target.to_string(), "redis://ops:***@h:6379/0");
         assert!(!format!("{target:?}").contains("40"));
         assert_eq!(parse("redis://:pw@h").to_string(), "redis://:***@h:6379/0");
-        assert_eq!(parse("redis://ops@h").to_string(), "redis://ops@h:6379/0");
+        let only_user = parse("redis://ops@h");
+        assert_eq!(only_user.to_string(), "redis://***@h:6379/0");
+        assert_eq!(only_user.text_for_command(), "redis://h:6379/0");
+        let shown = only_user.with_user_shown().to_string();
+        assert_eq!(shown, "redis://ops:***@h:6379/0");
+        let command = parse("rediss-sentinel://ops:pw@h/0?master=m").text_for_command();
+        assert_eq!(command, "rediss-sentinel://ops@h:26379/0?master=m");
+        let display = |text| display_address(text, false);
+        assert_eq!(display("redis://secret@h/0"), "redis://***@h:6379/0");
+        assert_eq!(display("redis://secret@h/x"), "redis://***@h/x");
     }
 
     #[test]

@@ -149,9 +149,18 @@ fn set_given_options(
 
 /// Refuses an option that has an effect only together with another option, if that one is not given.
 pub(crate) fn refuse_unmet_requirements(options: &CoordinationOptions) -> Result<(), Error> {
-    let Some((option, need)) = options.first_unmet_requirement() else {
-        return Ok(());
-    };
+    match options.first_unmet_requirement() {
+        Some((option, need)) => Err(Error::usage(unmet_requirement_text(options, option, need))),
+        None => Ok(()),
+    }
+}
+
+/// Which flag `option` requires, in the form of flags: `` `--hold` needs `--key` ``.
+pub(crate) fn unmet_requirement_text(
+    options: &CoordinationOptions,
+    option: CoordinationOption,
+    need: RequiredOption,
+) -> String {
     let flag = |option: CoordinationOption| match option {
         CoordinationOption::Dup => match options.option_value(option) {
             Some(b"merge") => "--merge".to_owned(),
@@ -168,7 +177,7 @@ pub(crate) fn refuse_unmet_requirements(options: &CoordinationOptions) -> Result
         RequiredOption::Dup("merge") => "`--merge`",
         RequiredOption::Dup(_) => "`--unique`",
     };
-    Err(Error::usage(format!("`{}` needs {needed}", flag(option))))
+    format!("`{}` needs {needed}", flag(option))
 }
 
 /// Parses the value of a coordination option into the form that the core takes.

@@ -8,7 +8,7 @@ use super::format::{OutputFormatArg, TimeFormat};
 use super::globals::{AddressOrigin, GivenFlags, Globals, TlsFiles};
 use super::invalid::Invalid;
 use super::value;
-use crate::address::ServerTarget;
+use crate::address::{ServerTarget, variables};
 use crate::env;
 use crate::error::Error;
 use crate::name::Name;
@@ -72,12 +72,22 @@ impl Globals {
 }
 
 impl Globals {
-    /// The given flags that name the server of the command. The password of the address is left out.
+    /// Whether the password comes from a flag or a variable, not from the address.
+    pub(crate) fn has_password_source(&self) -> bool {
+        let mut variables = variables::PASSWORDS.into_iter();
+        self.password_file.is_some()
+            || self.askpass
+            || variables.any(|name| env::nonempty_var(name).is_some())
+    }
+
+    /// The given flags that name the server of the command. The password of the address is left out, and a user that
+    /// may be a password.
     fn given_server_flags_without_password(&self) -> Vec<(&'static str, Name)> {
         let redis = self.redis.as_ref().and_then(|text| {
             let target = ServerTarget::parse(text).ok()?;
-            Some(if target.has_password() {
-                target.without_password().to_string().into()
+            let hides_user = target.has_only_user() && !self.has_password_source();
+            Some(if target.has_password() || hides_user {
+                target.text_for_command().into()
             } else {
                 Name::from(text.as_str())
             })

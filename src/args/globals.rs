@@ -82,7 +82,8 @@ pub(crate) struct Globals {
     #[arg(short, long, global = true)]
     pub yes: bool,
     /// With `--yes` in a protected context: the label that you would type at the prompt; for a
-    /// deletion that `--yes` does not cover: `lost-key`
+    /// deletion that `--yes` does not cover: `lost-key`; for a revert on another server than the
+    /// undo file names: the address of that server
     #[arg(long, global = true, value_name = "LABEL")]
     pub confirm: Vec<String>,
     /// Never prompt, even on a terminal [QLESS_NO_INPUT]

@@ -1,5 +1,6 @@
 //! Arguments that several subcommands share.
 
+use std::collections::HashSet;
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -533,4 +534,17 @@ pub(crate) fn refuse_overlap(one: (&str, &[Name]), other: (&str, &[Name])) -> Re
         ))),
         None => Ok(()),
     }
+}
+
+/// Maximum number of tags of a job. The core refuses a call with a job that has more.
+pub(crate) const MAX_TAGS: usize = 1000;
+
+/// Refuses more tags of one flag than a job may have. A repeated tag counts once.
+pub(crate) fn refuse_too_many_tags(flag: &str, tags: &[Name]) -> Result<(), Error> {
+    if tags.len() > MAX_TAGS && tags.iter().collect::<HashSet<_>>().len() > MAX_TAGS {
+        return Err(Error::usage(format!(
+            "`{flag}` names more than {MAX_TAGS} tags"
+        )));
+    }
+    Ok(())
 }

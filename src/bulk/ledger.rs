@@ -68,7 +68,7 @@ impl LedgerHead {
             kind: kind.to_string(),
             v: 1,
             prefix: session.prefix().to_string(),
-            address: session.target()?.to_string(),
+            address: session.shown_target()?.to_string(),
             command: command_recorded_in_ledger(session),
             run_id: None,
             flushes: None,

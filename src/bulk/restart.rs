@@ -5,6 +5,7 @@ use crate::address::Node;
 use crate::core::api::epoch::{DataLossCause, LossFreeEpoch};
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
+use crate::interrupt::InterruptFlags;
 use crate::model::bulk::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
@@ -111,8 +112,9 @@ impl RestartWatch {
     ) -> Result<Option<Error>, Error> {
         let (core, ui) = session.core_and_ui()?;
         if stopped_by.is_none() && self.begun.is_some() && acknowledged > 0 {
+            let interrupt = InterruptFlags::install_handlers_once();
             let present = core
-                .disconnect_if_sentinels_name_another_master()
+                .disconnect_if_sentinels_name_another_master(&interrupt)
                 .and_then(|()| core.current_loss_free_epoch());
             match present {
                 Ok(present) => self.record_loss_if_suspected(core, present, acknowledged),

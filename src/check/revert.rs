@@ -12,8 +12,10 @@ use std::time::Instant;
 
 use super::new_repair_name;
 use super::undo::{FindingChanges, UndoFileToRevert};
+use crate::address::ServerTarget;
 use crate::check::verify::finding_filter::FindingFilter;
 use crate::check::verify::pace::CallPace;
+use crate::command_line::flag_with_quoted_value;
 use crate::core::api::check::{ListRewriteUnderWatch, RevertCounts};
 use crate::core::api::read::{ReadCommand, ReadReply};
 use crate::core::call::Core;
@@ -28,6 +30,7 @@ use crate::model::rate::MaxRate;
 use crate::model::verdict::{ItemKind, KeyChange};
 use crate::name::Name;
 use crate::session::Session;
+use crate::settings::protection::are_different_databases;
 use crate::text::{Sanitized, format_count, with_thousands_separators};
 use crate::ui::Progress;
 
@@ -64,7 +67,7 @@ pub(crate) fn run_revert(
         .hint("set the prefix with `--prefix`"));
     }
     session.connect()?;
-    warn_unless_same_server_run(&file, &shown, session)?;
+    let confirmed_address = refuse_other_server_unless_confirmed(&file, &shown, session)?;
     let total = file.change_count();
     let matched = usize::try_from(total).unwrap_or(usize::MAX);
     let mut sum = BulkTotals::new("revert", dry_run, matched).in_context(session.ui.context_name());
@@ -78,7 +81,8 @@ pub(crate) fn run_revert(
         if dry_run {
             session.ui.note_dry_run_plan(&what, details)
         } else {
-            _ = session.ui.confirm(&what, details)?
+            let address = confirmed_address.as_deref();
+            _ = session.ui.confirm_revert(&what, address, details)?
         }
     }
     if dry_run || total == 0 {
@@ -126,28 +130,45 @@ fn show_totals(sum: BulkTotals, session: &mut Session) -> Result<(), Error> {
     })
 }
 
-/// Warns if the undo file is about a server at another address, or if the server may have restarted since.
-fn warn_unless_same_server_run(
+/// Refuses an undo file about another server or database, unless `--confirm` names the address in use: a restored copy of
+/// the data has the same keys. Returns that address. Notes that the server may have restarted since.
+fn refuse_other_server_unless_confirmed(
     file: &UndoFileToRevert,
     shown: &str,
     session: &mut Session,
-) -> Result<(), Error> {
-    let here = session.target()?.to_string();
+) -> Result<Option<String>, Error> {
+    let target = session.target()?;
+    let here = target.clone().without_login().to_string();
     let run_id = session.core()?.read_run_id();
     let head = &file.head;
-    if head.address != here {
-        let (there, here) = (Sanitized(&head.address), Sanitized(&here));
-        session
-            .ui
-            .warn(&format!("`{shown}` is about `{there}`, not `{here}`"));
-    } else if let (Some(one), Some(other)) = (&head.run_id, &run_id)
-        && one != other
-    {
-        session.ui.note(&format!(
-            "note: this is not the server that `{shown}` is about, or it has restarted"
-        ));
+    let is_same_run = run_id.is_some() && head.run_id == run_id;
+    if !are_different_databases(&head.address, &here) {
+        if head.run_id.is_some() && run_id.is_some() && !is_same_run {
+            session.ui.note(&format!(
+                "note: this is not the server that `{shown}` is about, or it has restarted"
+            ));
+        }
+        return Ok(None);
     }
-    Ok(())
+    // One server may have several addresses, but a run of it has one id.
+    let has_same_db = ServerTarget::parse(&head.address).is_ok_and(|there| there.db == target.db);
+    if is_same_run && has_same_db {
+        return Ok(None);
+    }
+    if session.ui.is_confirm_given(&here) {
+        return Ok(Some(here));
+    }
+    let (there, confirm) = (
+        Sanitized(&head.address),
+        flag_with_quoted_value("--confirm", &here),
+    );
+    let here = Sanitized(&here);
+    Err(Error::usage(format!(
+        "`{shown}` is about `{there}`, not `{here}`; nothing was changed"
+    ))
+    .hint(format!(
+        "if this is a restored copy of that data, add `{confirm}`"
+    )))
 }
 
 fn revert_file(

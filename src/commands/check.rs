@@ -37,8 +37,9 @@ use crate::session::Session;
 /// wrong by the time you run them. If a repair was interrupted, run it again.
 ///
 /// `--undo` records the old content before each change. `--revert` restores what has not changed
-/// since, newest change first. A file with an altered line is refused; lines may be deleted. Only the
-/// deletion of `lost-key` cannot be undone.
+/// since, newest change first. A file with an altered line is refused; lines may be deleted. A file about
+/// another server or database is refused, too, unless `--confirm` gives the address in use, as for a
+/// restored copy of the data. Only the deletion of `lost-key` cannot be undone.
 ///
 /// An incomplete scan reports how far it got and exits with 6. A replica may lack data that its
 /// primary has, so a check of a replica is never clean, unless `--read-only` is given: then the

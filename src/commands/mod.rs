@@ -84,7 +84,11 @@ fn show_found_and_missing_jobs(
     let jobs = session.core()?.jobs(now, JobFields::Brief, jids)?;
     let (found, missing) = found_and_missing(jids, jobs);
     let list = List::of_all(found);
-    session.ui.show(&JobsAndMissingJids { list, missing })
+    session.ui.show(&JobsAndMissingJids {
+        list,
+        missing,
+        ..JobsAndMissingJids::default()
+    })
 }
 
 /// What was found for each of the jids, and the jids for which nothing was found.

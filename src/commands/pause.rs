@@ -10,7 +10,9 @@ use crate::args::moment::MomentArg;
 use crate::args::shared::{DryRunFlag, QueueTargets};
 use crate::args::value;
 use crate::bulk::SLICE;
+use crate::clock::duration;
 use crate::clock::moment::Moment;
+use crate::command_line::flag_with_quoted_value;
 use crate::core::api::guard::GuardReply;
 use crate::core::api::index::Index;
 use crate::core::api::not_found;
@@ -82,7 +84,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         args.queues.queue_names_unless_all(),
         &Index::Queues,
         args.force,
-    )?;
+    )
+    .map_err(|error| hint_at_flag_for_duration(error, &args))?;
     let dry = args.dry.dry_run;
     if !dry && !queues.is_empty() {
         let revoke = if args.stop_running {
@@ -115,6 +118,29 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session
         .ui
         .show_and_exit_ok(&CommandResult::new("pause", queues, dry))
+}
+
+/// Adds a hint to the error about a queue that does not exist, if its name is a duration: `pause mail 2h`.
+fn hint_at_flag_for_duration(error: Error, args: &Args) -> Error {
+    let names = args.queues.queue_names_unless_all().unwrap_or_default();
+    let is_duration = |name: &&Name| {
+        let text = name.as_str();
+        text.is_some_and(|text| duration::parse_duration(text).is_ok())
+    };
+    let mut durations = names.iter().filter(is_duration);
+    let unknown = |name: &&Name| {
+        let unknown = Error::unknown_name("queue", name, &[]);
+        unknown.message() == error.message()
+    };
+    match durations.find(unknown) {
+        Some(name) if args.for_.is_none() && args.until.is_none() => {
+            let flag = flag_with_quoted_value("--for", name);
+            error.hint(format!(
+                "add `{flag}` instead to end the pause after that time"
+            ))
+        }
+        _ => error,
+    }
 }
 
 /// Maximum number of replaced pauses that notes name.

@@ -99,7 +99,7 @@ fn show_popped(
         .map_err(|error| unshown_jobs_error(jids, worker, &error))?;
     let jobs = JobsAndMissingJids {
         list: List::of_all(found),
-        missing: Vec::new(),
+        ..JobsAndMissingJids::default()
     };
     out.show(&jobs)?;
     let ends = jobs.list.items.iter().filter_map(|job| job.expires).min();
@@ -249,7 +249,8 @@ fn preview_pop(args: &Args, now: Moment, session: &mut Session) -> Result<Exit, 
     if out.format() != Format::Raw {
         out.show(&JobsAndMissingJids {
             list: List::of_all(found),
-            missing: Vec::new(),
+            dry_run: true,
+            ..JobsAndMissingJids::default()
         })?;
     }
     let limit = if count < args.count && count == MAX_NEXT_JOBS {

@@ -34,9 +34,12 @@ pub(crate) struct Args {
     jobs: JobTargets,
 }
 
-const PRIORITY: Verb = Verb::new("priority", "change the priority of", "changed")
-    .with_table(BulkTableColumns::Priorities)
-    .allowing_raw_format();
+const PRIORITY: Verb = Verb {
+    of_one: Some("changed"),
+    ..Verb::new("priority", "change the priority of", "changed")
+        .with_table(BulkTableColumns::Priorities)
+        .allowing_raw_format()
+};
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Submit, run)
     .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
@@ -52,6 +55,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             let (old, new) = (job.priority.clone(), Name::from(to.to_string()));
             let old = old.unwrap_or_else(|| Name::from("0"));
             let mut outcome = JobOutcome::done(&job.jid).with_raw_reply(new.as_bytes());
+            // The core makes the change only if the job has not changed since it was read, and keeps its state.
+            outcome.state_after = Some(job.state.clone());
             outcome.detail = Some(format!("{old} → {new}").into());
             outcome.with_cells([old, new])
         })

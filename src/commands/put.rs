@@ -10,6 +10,7 @@ use crate::args::input_arg::{FileOrStreamArg, ValueFileOrStdinArg};
 use crate::args::moment::{self, MomentArg};
 use crate::args::shared::{
     BULK, DueTimeFlags, MaxInputDataFlag, RequireExistingQueueFlag, WaitReplicasFlag,
+    refuse_too_many_tags,
 };
 use crate::args::value;
 use crate::bulk::maxima::ThrottleMaximaToSet;
@@ -23,15 +24,14 @@ use crate::input::data;
 use crate::input::line::{Dependency, NewJob, NewName};
 use crate::input::source::CommandInputs;
 use crate::input::two_pass::TwoPassFile;
-use crate::json::Json;
 use crate::json::path::JsonPath;
 use crate::model::bulk::OutcomeCode;
-use crate::model::coordination::{CoordinationOption, CoordinationOptions, RequiredOption};
 use crate::model::job::State;
 use crate::model::put::{DuplicateOutcome, MissingJidSource, PutOrExistingJob};
 use crate::name::Name;
 use crate::session::Session;
 use crate::submit::jid::{self, LineDefaults};
+use crate::submit::queue_defaults::note_option_without_required_dup;
 use crate::submit::{self, PutFromFlags, SubmitOptions};
 use crate::text::{format_count, format_duration};
 use crate::wait::{self, SubscribedWait, WaitOptions};
@@ -54,6 +54,7 @@ const TEN_YEARS: f64 = 10.0 * 365.25 * 86_400.0;
 /// backoff`; the command line supplies members that a line lacks. All lines are checked before the first one is sent. A line may depend on jobs of other
 /// lines by jid, in any order. `delay` is a duration or a number of seconds. `at` is a time as for
 /// `--at`, or seconds since the epoch. `throttles` is an array of `ID` or `ID=MAX`, as for `--throttle`.
+/// What an option requires (`key`, `dup`) may stand in the defaults of the queue: `qless defaults`.
 ///
 /// `--jid-from PATH` takes the jid from a text or number in the data. `--jid-from content` computes
 /// it from the job: the first 32 hexadecimal digits of SHA-256 over queue, klass and data, each
@@ -308,6 +309,7 @@ pub(crate) const SPEC: Spec<Args> =
     Spec::writes(HelpGroup::Submit, run).context_member_dispatch(Args::context_member_dispatch);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    refuse_too_many_tags("--tag", &args.tags)?;
     if let Some(from) = &args.from {
         return put_lines(&args, from, session);
     }
@@ -403,7 +405,7 @@ fn put_one(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     let put = match session.core()?.put_one(now, &jid, call)? {
         GuardReply::Done(placed) => {
             note_no_dependencies(&placed, args.allow_missing, session);
-            note_option_without_required_dup(&job, now, session)?;
+            note_option_without_required_dup(job.queue(), &job.coordination, now, session)?;
             put_or_duplicated_job(&job, jid, placed, args.dry_run, now, session)?
         }
         GuardReply::Refused(refusal) if refusal.code == OutcomeCode::Exists && args.if_absent => {
@@ -442,38 +444,6 @@ fn note_no_dependencies(placed: &PutResult, allow_missing: bool, session: &mut S
             .ui
             .note(&format!("note: `{jid}` is {what}: not a dependency"));
     }
-}
-
-/// Notes an option that has no effect, because neither the put nor the defaults of its queue set the `dup` that
-/// the option requires. This is no error: the defaults can change between two runs of a command.
-fn note_option_without_required_dup(
-    job: &NewJob,
-    now: Moment,
-    session: &mut Session,
-) -> Result<(), Error> {
-    let given = &job.coordination;
-    let (Some((_, RequiredOption::Dup(needed))), Err(unmet)) = (
-        given.first_unmet_requirement(),
-        coordination::refuse_unmet_requirements(given),
-    ) else {
-        return Ok(());
-    };
-    let key = Name::from([job.queue(), b"-defaults"].concat());
-    let options = session.core()?.config(now)?.into_iter();
-    let stored = options
-        .filter(|option| option.set)
-        .find(|option| option.key == key);
-    let stored = stored.and_then(|stored| Json::parse(stored.value.as_bytes()));
-    let defaults = stored
-        .map(|stored| CoordinationOptions::from_stored_json(&stored))
-        .unwrap_or_default();
-    let mut all = given.clone();
-    all.fill_absent(&defaults);
-    if all.option_value(CoordinationOption::Dup) != Some(needed.as_bytes()) {
-        let why = unmet.message();
-        session.ui.note(&format!("note: {why}: it has no effect"));
-    }
-    Ok(())
 }
 
 /// The result of an accepted put: the new job, or the existing job that it duplicates with what the core did about it.

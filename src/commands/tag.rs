@@ -2,7 +2,7 @@
 
 use super::{HelpGroup, MemberDispatch, Spec, found_and_missing, is_list_or_ls};
 use crate::args::format::Format;
-use crate::args::shared::{BulkFlags, JobTargets, refuse_overlap};
+use crate::args::shared::{BulkFlags, JobTargets, refuse_overlap, refuse_too_many_tags};
 use crate::args::value;
 use crate::bulk::{BulkPlan, JobOutcome, add_outcomes_of_replies};
 use crate::core::api::job::JobFields;
@@ -31,7 +31,7 @@ use crate::text::comma_list;
 /// · `qless tag 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --add seen --remove new`
 /// · `qless tag --queue mail --state stalled --add late --yes`
 ///
-/// Exit codes: 0, 3 some failed, 4 unknown jid, 6 server, 9 not confirmed.
+/// Exit codes: 0, 2 usage, 3 some failed, 4 unknown jid, 6 server, 9 not confirmed.
 ///
 /// See also: `qless jobs --tag`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
@@ -48,9 +48,12 @@ pub(crate) struct Args {
     jobs: JobTargets,
 }
 
-const TAG: Verb = Verb::new("tag", "tag", "tagged")
-    .with_table(BulkTableColumns::Tags)
-    .allowing_raw_format();
+const TAG: Verb = Verb {
+    of_one: Some("tagged"),
+    ..Verb::new("tag", "tag", "tagged")
+        .with_table(BulkTableColumns::Tags)
+        .allowing_raw_format()
+};
 
 impl Args {
     fn writes(&self) -> bool {
@@ -93,6 +96,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
 /// Adds and removes tags.
 fn change_tags(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     refuse_overlap(("--add", &args.add), ("--remove", &args.remove))?;
+    refuse_too_many_tags("--add", &args.add)?;
     let (flags, targets) = (&args.bulk, &args.jobs);
     let plan = BulkPlan::of_targets(session, &TAG, flags, targets, &[], |_| None)?;
     let consent = plan.ask_consent_or_print_plan(session, "")?;
@@ -102,6 +106,8 @@ fn change_tags(args: &Args, session: &mut Session) -> Result<Exit, Error> {
             let names = Json::parse(tags.as_bytes()).and_then(|tags| tags.text_array());
             let names = names.unwrap_or_default();
             let mut outcome = JobOutcome::done(&job.jid).with_raw_reply(tags.as_bytes());
+            // The core makes the change only if the job has not changed since it was read, and keeps its state.
+            outcome.state_after = Some(job.state.clone());
             outcome.detail = Some(comma_list(&names).into());
             outcome.with_cells(names)
         })
@@ -133,6 +139,7 @@ fn show_tags_of_jobs(jobs: &JobTargets, session: &mut Session) -> Result<Exit, E
         out.show(&JobsAndMissingJids {
             list: List::of_all(found),
             missing: missing.clone(),
+            ..JobsAndMissingJids::default()
         })?;
     }
     match missing.as_slice() {

@@ -119,6 +119,7 @@ fn list_tracked(session: &mut Session) -> Result<Exit, Error> {
     let jobs = JobsAndMissingJids {
         list: List::of_all(found),
         missing,
+        ..JobsAndMissingJids::default()
     };
     out.show(&jobs)?;
     match jobs.missing.as_slice() {

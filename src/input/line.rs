@@ -15,6 +15,7 @@ use crate::args::coordination::ThrottleArg;
 use crate::args::invalid::Invalid;
 use crate::args::moment;
 use crate::args::moment::MomentArg;
+use crate::args::shared::MAX_TAGS;
 use crate::args::value;
 use crate::clock::duration;
 use crate::clock::moment::Moment;
@@ -25,9 +26,6 @@ use crate::json::syntax::{JsonType, SyntaxFault, UnknownField};
 use crate::model::coordination::{CoordinationOption, CoordinationOptions, OptionValueFault};
 use crate::name;
 use crate::name::Name;
-
-/// Maximum number of tags of a job. The core refuses a call with a job that has more.
-const MAX_TAGS: usize = 1000;
 
 /// Maximum number of options of a put, unless an export adds more: `at`, `priority`, `retries`, `tags`, `depends` and
 /// all coordination options.

@@ -42,6 +42,10 @@ pub(crate) fn validate_option(
         OptionValueType::Text => Ok(value.clone()),
         OptionValueType::Defaults => validate_queue_defaults(value.as_bytes()),
         OptionValueType::Count => match value::at_least_zero(text) {
+            // The core ignores a `merge-max` of 0. With a `max-pop-scan` of 0, a pop ends at the first held job.
+            Ok(0) if matches!(known.spec.key, "max-pop-scan" | "merge-max") => {
+                refuse("a whole number of at least 1")
+            }
             Ok(count) => Ok(count.to_string().into()),
             Err(_) => refuse("a whole number of at least 0"),
         },

@@ -334,11 +334,28 @@ impl<'t> CoordinationOptions<'t> {
 
     /// The first given option without effect, and the option that it requires, which is absent.
     pub fn first_unmet_requirement(&self) -> Option<(CoordinationOption, RequiredOption)> {
-        // With an empty key, the job has no lane.
-        let has_key = self
+        self.first_unmet_requirement_with_defaults(&CoordinationOptions::default())
+    }
+
+    /// Whether the job has a lane: by its key, or, if none is given, by the defaults of its queue. With an empty key,
+    /// the job has no lane.
+    pub fn has_key_with_defaults(&self, defaults: &CoordinationOptions) -> bool {
+        let key = self
             .option_value(CoordinationOption::Key)
-            .is_some_and(|key| !key.is_empty());
-        let dup = self.option_value(CoordinationOption::Dup);
+            .or_else(|| defaults.option_value(CoordinationOption::Key));
+        key.is_some_and(|key| !key.is_empty())
+    }
+
+    /// The first given option without effect, and the option that it requires, which is absent here and in the
+    /// defaults of the queue.
+    pub fn first_unmet_requirement_with_defaults(
+        &self,
+        defaults: &CoordinationOptions,
+    ) -> Option<(CoordinationOption, RequiredOption)> {
+        let has_key = self.has_key_with_defaults(defaults);
+        let dup = self
+            .option_value(CoordinationOption::Dup)
+            .or_else(|| defaults.option_value(CoordinationOption::Dup));
         let given = self.values.iter().map(|(option, _)| *option);
         let mut needs = given.filter_map(|option| Some((option, option.required_option()?)));
         needs.find_map(|(option, need)| match need {

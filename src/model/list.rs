@@ -18,6 +18,9 @@ pub(crate) struct JobsAndMissingJids {
     pub list: List<Job>,
     /// Jids that were asked for and that no job has
     pub missing: Vec<Name>,
+    /// True if nothing was changed
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
 }
 
 /// Jobs and recurring jobs in full.
@@ -49,7 +52,8 @@ impl View for JobsAndMissingJids {
     const DOCUMENT: DocumentKind = DocumentKind::new::<JobsAndMissingJids>(
         "jobs",
         "Jobs: jobs, peek, pop, failed --group, track, get of several; a recurring job has the fields of `recurring`",
-    );
+    )
+    .with_items_also_of("recurring");
 
     fn headings() -> Vec<Heading> {
         List::<Job>::headings()

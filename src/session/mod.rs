@@ -346,7 +346,7 @@ impl Session {
     pub(crate) fn server_label_and_address(&mut self) -> Result<String, Error> {
         let address = match &self.core {
             Some(core) => core.address(),
-            None => self.target()?.to_string(),
+            None => self.shown_target()?.to_string(),
         };
         Ok(match self.context_label_of_database() {
             Some(label) => format!("{} ({address})", Sanitized(label)),
@@ -548,6 +548,21 @@ impl Session {
                 .as_deref()
                 .unwrap_or(ServerTarget::DEFAULT),
         )
+    }
+
+    /// As [`Session::target`], for display: a user whose password comes from elsewhere is shown.
+    pub(crate) fn shown_target(&self) -> Result<ServerTarget, Error> {
+        let target = self.target()?;
+        let context = self.file.as_ref().and_then(|file| file.context.as_ref());
+        let has_password = context.is_some_and(|context| {
+            let values = &context.values;
+            values.password_command.is_some() || values.password_env.is_some()
+        });
+        Ok(if has_password || self.globals.has_password_source() {
+            target.with_user_shown()
+        } else {
+            target
+        })
     }
 
     /// The timeout for connecting, and for one call.

@@ -63,7 +63,8 @@ fn find_password(
         return read_password_file(path, ui).map(Some);
     }
     if globals.askpass {
-        let password = ui.ask_password(&format!("Password for {target}"))?;
+        let shown = target.clone().with_user_shown();
+        let password = ui.ask_password(&format!("Password for {shown}"))?;
         return Ok(Some(Secret::new(password.into_bytes())));
     }
     if let Some(found) = password_from_environment() {

@@ -28,7 +28,7 @@ impl ShownServer {
             label: session.context_label_of_database().map(str::to_owned),
             is_protected: session.ui.is_protected(),
             is_read_only: session.globals.read_only,
-            address: session.target()?.to_string(),
+            address: session.shown_target()?.to_string(),
         })
     }
 

@@ -20,7 +20,7 @@ use crate::text::Sanitized;
 
 pub(crate) mod edit;
 pub(crate) mod members;
-mod protection;
+pub(crate) mod protection;
 pub(crate) mod read;
 pub(crate) mod values;
 

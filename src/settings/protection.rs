@@ -89,7 +89,7 @@ fn resolve_links(path: &Path) -> PathBuf {
 }
 
 /// Whether two addresses name different databases, however each is spelled. Host names are not looked up.
-pub(super) fn are_different_databases(one: &str, other: &str) -> bool {
+pub(crate) fn are_different_databases(one: &str, other: &str) -> bool {
     match (Database::parse(one), Database::parse(other)) {
         (Some(one), Some(other)) => !one.is_same_database(&other),
         _ => one != other,

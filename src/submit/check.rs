@@ -9,11 +9,13 @@ use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 use sha2::{Digest, Sha256};
 
 use super::jid::{LineDefaults, offset_with_quote};
+use super::queue_defaults::RequirementCheck;
 use crate::args::coordination::ThrottleArg;
 use crate::error::Error;
 use crate::input::line::{Dependency, LineFault, NewJid};
 use crate::input::two_pass::{TextLine, TwoPassFile};
 use crate::name::Name;
+use crate::session::Session;
 use crate::text::Sanitized;
 
 #[derive(Debug, Default)]
@@ -30,6 +32,8 @@ pub(super) struct FirstPassResult {
     pub queues: BTreeSet<Vec<u8>>,
     /// The maximum that the command line or a line sets for a throttle, by throttle id.
     pub maxima: BTreeMap<Name, i64>,
+    /// Which options of lines have no effect.
+    pub notes: Vec<String>,
 }
 
 /// A set of numbers that are hashes.
@@ -58,6 +62,8 @@ pub(super) fn check_lines(
     throttles: &[ThrottleArg],
     needs_sums: bool,
     needs_queues: bool,
+    replaces_jobs: bool,
+    session: &mut Session,
 ) -> Result<FirstPassResult, Error> {
     let what = file.source_name().to_owned();
     let salt = RandomState::new();
@@ -65,6 +71,7 @@ pub(super) fn check_lines(
     let mut checked = FirstPassResult::default();
     let maximum = |throttle: &ThrottleArg| Some((throttle.id.clone(), throttle.maximum?));
     checked.maxima = throttles.iter().filter_map(maximum).collect();
+    let mut requirements = RequirementCheck::default();
     let (mut known, mut pending) = (HashValues::default(), HashValues::default());
     // Lines whose jid may be a duplicate, because its hash occurred before: line number, offset of the jid, jid.
     let mut doubles: Vec<(u64, usize, Vec<u8>)> = Vec::new();
@@ -77,6 +84,14 @@ pub(super) fn check_lines(
         checked.jobs += 1;
         let wrong = |fault: LineFault| line_error(&what, &row, fault);
         let job = defaults.parse_job_line(row.text).map_err(wrong)?;
+        let met = requirements.check_line(
+            job.queue(),
+            &job.coordination,
+            replaces_jobs && job.jid.jid_unless_fresh().is_some(),
+            || format!("{what}, line {}", row.number),
+            session,
+        )?;
+        met.map_err(|why| wrong(LineFault::at_offset(row.text, 0, why)))?;
         if needs_queues && !checked.queues.contains(job.queue()) {
             checked.queues.insert(job.queue().to_vec());
         }
@@ -125,6 +140,7 @@ pub(super) fn check_lines(
         refuse_duplicate_jid(file, defaults, number, at, &jid)?;
     }
     read?;
+    checked.notes = requirements.notes;
     file.refuse_changed_file()?;
     checked.has_forward_dependencies = pending.iter().any(|other| known.contains(other));
     Ok(checked)

@@ -11,7 +11,7 @@ use crate::input::line::{LineFault, NewJid, NewJob, into_bytes, refuse_as_new_ji
 use crate::json::object::{offset_of_subslice, string_text};
 use crate::json::path::JsonPath;
 use crate::json::syntax::JsonType;
-use crate::model::coordination::{CoordinationOption, RequiredOption};
+use crate::model::coordination::CoordinationOption;
 use crate::model::put::MissingJidSource;
 
 /// The settings of the command line for all lines: default fields, the source of jids, the maximum size of the
@@ -42,22 +42,6 @@ impl LineDefaults {
         }
         if job.jid == NewJid::Fresh {
             job.jid = self.fresh_or_derived_jid(&job, text)?;
-        }
-        if let Some((option, need)) = job.coordination.first_unmet_requirement() {
-            let needed = match need {
-                RequiredOption::Key
-                    if job
-                        .coordination
-                        .option_value(CoordinationOption::Key)
-                        .is_some() =>
-                {
-                    "a `key` that is not empty".to_owned()
-                }
-                RequiredOption::Key => "`key`".to_owned(),
-                RequiredOption::Dup(word) => format!("`dup` to be `{word}`"),
-            };
-            let what = format!("`{}` needs {needed}", option.into_str());
-            return Err(LineFault::at_offset(text, 0, what));
         }
         Ok(job)
     }

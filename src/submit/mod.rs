@@ -41,6 +41,7 @@ pub(crate) mod import;
 pub(crate) mod jid;
 mod journal;
 mod order;
+pub(crate) mod queue_defaults;
 mod round;
 mod tally;
 
@@ -156,7 +157,15 @@ pub(crate) fn submit_file(
     };
     let queues = new_queues::are_new_queues_checked(options.existing, dry_run, session);
     let sums = flags.journal.is_some() || flags.report.is_some();
-    let mut checked = check::check_lines(&mut file, defaults, &options.throttles, sums, queues)?;
+    let mut checked = check::check_lines(
+        &mut file,
+        defaults,
+        &options.throttles,
+        sums,
+        queues,
+        options.policy.replace,
+        session,
+    )?;
     let sorted = if checked.has_forward_dependencies {
         Some(order::dependencies_first(&file, defaults)?)
     } else {
@@ -168,6 +177,9 @@ pub(crate) fn submit_file(
             exit: Exit::Ok,
             jids: Vec::new(),
         });
+    }
+    for note in &checked.notes {
+        session.ui.note(&format!("note: {note}"));
     }
     let jobs = usize::try_from(checked.jobs).unwrap_or(usize::MAX);
     if !checked.queues.is_empty() {

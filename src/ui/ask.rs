@@ -24,6 +24,8 @@ struct RequiredAnswer<'q> {
     word: Option<&'q str>,
     /// The finding whose repair deletes keys. `None` if the question is not about a repair.
     finding: Option<&'q str>,
+    /// The address of a server that `--confirm` may name instead of the label.
+    address: Option<&'q str>,
 }
 
 impl RequiredAnswer<'_> {
@@ -74,6 +76,21 @@ impl Ui {
         let question = RequiredAnswer {
             word: word.as_deref(),
             finding: Some(FindingId::LostKey.into_str()),
+            ..RequiredAnswer::default()
+        };
+        self.ask_unless_answered_by_flags(plan, question, details)
+    }
+
+    /// Asks before a revert. `--confirm` may also name `address`, of a server that the undo file is not about.
+    pub(crate) fn confirm_revert(
+        &mut self,
+        plan: &str,
+        address: Option<&str>,
+        details: impl FnOnce(&RenderOptions) -> String,
+    ) -> Result<Consent, Error> {
+        let question = RequiredAnswer {
+            address,
+            ..RequiredAnswer::default()
         };
         self.ask_unless_answered_by_flags(plan, question, details)
     }
@@ -100,7 +117,8 @@ impl Ui {
                 .is_some_and(|label| !self.is_confirm_given(label))
     }
 
-    fn is_confirm_given(&self, word: &str) -> bool {
+    /// Whether `--confirm` names this word.
+    pub(crate) fn is_confirm_given(&self, word: &str) -> bool {
         self.confirm.iter().any(|given| given == word)
     }
 
@@ -130,7 +148,7 @@ impl Ui {
         question: RequiredAnswer,
         details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<Consent, Error> {
-        self.refuse_confirm_of_other_context(question.finding)?;
+        self.refuse_confirm_of_other_context(&question)?;
         if self.is_answered_by_flags(&question) {
             return Ok(Consent::grant());
         }
@@ -170,10 +188,11 @@ impl Ui {
         label.filter(|_| self.context.protected)
     }
 
-    /// Refuses a `--confirm` that is not the label of the context in use. A repair also accepts `accepted_finding`, the name
-    /// of the finding whose keys it deletes.
-    fn refuse_confirm_of_other_context(&self, accepted_finding: Option<&str>) -> Result<(), Error> {
-        let known = [self.context.label.as_deref(), accepted_finding];
+    /// Refuses a `--confirm` that is not the label of the context in use. A repair also accepts the name of the
+    /// finding whose keys it deletes, and a revert the address of a server that the undo file is not about.
+    fn refuse_confirm_of_other_context(&self, question: &RequiredAnswer) -> Result<(), Error> {
+        let label = self.context.label.as_deref();
+        let known = [label, question.finding, question.address];
         let mut given = self.confirm.iter();
         let Some(meant) = given.find(|word| !known.contains(&Some(word.as_str()))) else {
             return Ok(());

@@ -16,6 +16,8 @@ pub(crate) struct DocumentKind {
     pub kind: &'static str,
     /// The content of the document, and the commands that write it.
     pub summary: &'static str,
+    /// The kind of document whose fields some items have instead.
+    other_items: Option<&'static str>,
     /// Write the schemas of the types that commands write as this kind.
     #[cfg(test)]
     schemas: [Option<derived::WriteSchema>; 3],
@@ -32,8 +34,17 @@ impl DocumentKind {
         DocumentKind {
             kind,
             summary,
+            other_items: None,
             #[cfg(test)]
             schemas: [Some(T::json_schema), None, None],
+        }
+    }
+
+    /// The list, some items of which have the fields of the document `kind` instead.
+    pub(crate) const fn with_items_also_of(self, kind: &'static str) -> DocumentKind {
+        DocumentKind {
+            other_items: Some(kind),
+            ..self
         }
     }
 
@@ -54,6 +65,9 @@ impl DocumentKind {
         properties.insert("kind".into(), json!({ "const": self.kind }));
         properties.insert("v".into(), json!({ "const": 1 }));
         properties.extend(fields_at(&fields, "properties"));
+        if let (Some(kind), Some(list)) = (self.other_items, properties.get_mut("items")) {
+            list["items"] = json!({ "anyOf": [list["items"].take(), fields_of_kind(kind)] });
+        }
         let required = fields["required"].as_array().cloned().unwrap_or_default();
         let required = [vec!["kind".into(), "v".into()], required].concat();
         let schema = json!({
@@ -75,11 +89,15 @@ impl DocumentKind {
     }
 
     pub(crate) fn fields_schema(&self) -> Value {
-        let parsed = FIELDS.lines().map(serde_json::from_str::<Value>);
-        let mut documents = parsed.filter_map(Result::ok);
-        let document = documents.find(|document| document["kind"] == self.kind);
-        document.map_or(Value::Null, |mut document| document["fields"].take())
+        fields_of_kind(self.kind)
     }
+}
+
+fn fields_of_kind(kind: &str) -> Value {
+    let parsed = FIELDS.lines().map(serde_json::from_str::<Value>);
+    let mut documents = parsed.filter_map(Result::ok);
+    let document = documents.find(|document| document["kind"] == kind);
+    document.map_or(Value::Null, |mut document| document["fields"].take())
 }
 
 pub(crate) fn fields_at(schema: &Value, key: &str) -> Map<String, Value> {

@@ -8,6 +8,7 @@ use expect_test::expect;
 use crate::support::files::write_private;
 use crate::support::jobs::call;
 use crate::support::keyboard::answer;
+use crate::support::proxy::{forward, listen};
 use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::Redis;
 use crate::support::terminal;
@@ -1070,4 +1071,57 @@ fn a_dry_run_names_the_undo_file_unless_it_has_one() {
     assert!(said("").ends_with(hint), "{}", said(""));
     assert!(!said(&format!("--undo {}", undo.display())).contains("hint"));
     assert!(!said("--only score").contains("hint"));
+}
+
+#[test]
+fn a_revert_on_another_server_names_its_address() {
+    let (first, second) = (damaged(), damaged());
+    let undo = repair_with_undo(&first, "");
+    let before = second.dump();
+    repair_with_undo(&second, "");
+    let repaired = second.dump();
+    let here = second.url();
+    let qless = at(&second)
+        .hide(&undo, "UNDO")
+        .hide(&first.url(), "unix://FIRST")
+        .hide(&here, "unix://SECOND");
+    qless.session(expect![[r#"
+        $ qless check --revert UNDO --yes
+        --- stderr
+        error: `UNDO` is about `unix://FIRST`, not `unix://DIR/s`; nothing was changed
+        hint: if this is a restored copy of that data, add `--confirm=unix://DIR/s`
+        --- exit 2
+        $ qless check --revert UNDO --dry-run
+        --- stderr
+        error: `UNDO` is about `unix://FIRST`, not `unix://DIR/s`; nothing was changed
+        hint: if this is a restored copy of that data, add `--confirm=unix://DIR/s`
+        --- exit 2
+        $ qless check --revert UNDO --yes --confirm unix://FIRST
+        --- stderr
+        error: `UNDO` is about `unix://FIRST`, not `unix://DIR/s`; nothing was changed
+        hint: if this is a restored copy of that data, add `--confirm=unix://DIR/s`
+        --- exit 2
+    "#]]);
+    assert!(second.dump() == repaired);
+    qless
+        .run(&format!("check --revert {undo} --yes --confirm {here}"))
+        .exits(0);
+    assert!(second.dump() == before);
+}
+
+#[test]
+fn a_revert_on_another_database_is_refused_and_through_another_address_is_not() {
+    let redis = damaged();
+    let before = redis.dump();
+    let undo = repair_with_undo(&redis, "");
+    let line = format!("check --revert {undo} --yes");
+    at(&redis)
+        .run(&format!("{line} --redis {}?db=1", redis.url()))
+        .exits(2);
+    let socket = redis.socket();
+    let port = listen(move |client| forward(client, &socket, None));
+    at(&redis)
+        .run(&format!("{line} --redis redis://127.0.0.1:{port}"))
+        .exits(0);
+    assert!(redis.dump() == before);
 }

@@ -106,6 +106,16 @@ fn known_options_are_checked() {
         --- stderr
         error: `backoff-factor` expects a number of at least 0, not `-1`
         --- exit 2
+        0 $ qless config set max-pop-scan 0
+        --- stderr
+        error: `max-pop-scan` expects a whole number of at least 1, not `0`
+        --- exit 2
+        0 $ printf '{"merge-max":0}' | qless config load -
+        --- stderr
+        error: `merge-max` expects a whole number of at least 1, not `0`
+        hint: nothing was changed; without it in the file, `merge-max` stays as it is
+        --- exit 2
+        0 $ qless config set merge-max 1 max-pop-scan 1
         0 $ qless config set heartbeat &>/dev/null
         --- exit 2
         0 $ qless config set heartbeat 5 grace-period

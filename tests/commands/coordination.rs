@@ -197,7 +197,6 @@ fn wrong_options_of_a_line_are_refused_before_anything_is_sent() {
     let mut table = String::new();
     for members in [
         r#""dup":"merge""#,
-        r#""key":"k","ttl":5"#,
         r#""key":7"#,
         r#""key":"k","dup":"all""#,
         r#""throttles":"api""#,
@@ -218,8 +217,6 @@ fn wrong_options_of_a_line_are_refused_before_anything_is_sent() {
     expect![[r#"
         "dup":"merge"
         error: stdin, line 2, column 1: `dup` needs `key`
-        "key":"k","ttl":5
-        error: stdin, line 2, column 1: `ttl` needs `dup` to be `skip`
         "key":7
         error: stdin, line 2, column 8: `key` expects a text, not `7`
         "key":"k","dup":"all"
@@ -656,4 +653,68 @@ fn a_put_names_the_command_that_finds_keys_of_a_wrong_type() {
         assert!(!ran.stderr().contains("WRONGTYPE"), "{}", ran.stderr());
         assert_eq!(redis.dump().len(), 1);
     }
+}
+
+#[test]
+fn lines_and_recurring_jobs_take_what_an_option_requires_from_the_defaults() {
+    let redis = Redis::start();
+    redis.session(expect![[r#"
+        10 $ qless defaults q '{"key":"{klass}","dup":"merge"}' &>/dev/null
+        11 $ printf '{"data":2,"score":2,"jid":"a"}\n{"data":1,"score":1}' | qless put q K --from - -n
+        --- stderr
+        note: queue `q` is new
+        would put 2
+        11 $ printf '{"data":2,"score":2,"jid":"a"}\n{"data":1,"score":1}' | qless put q K --from -
+        --- stderr
+        2 put
+        11 $ qless get a --field data
+        [1,2]
+        12 $ printf '{"hold":true,"klass":"Held","jid":"held"}' | qless put q --from - &>/dev/null
+        12 $ qless get held --field hold
+        true
+        13 $ qless recur put q K --every 1h --jid r --key k --score 5
+        r
+        13 $ qless recur get r -o json | jq -c .options
+        {"key":"k","score":5}
+        14 $ printf '{"score":1,"key":""}' | qless put q K --from -
+        --- stderr
+        error: stdin, line 1, column 1: `score` needs `dup` to be `merge`
+        --- exit 2
+        14 $ printf '{}\n{"hold":true}' | qless put other K --from -
+        --- stderr
+        error: stdin, line 2, column 1: `hold` needs `key`
+        --- exit 2
+        14 $ qless length other
+        0
+        15 $ printf '{"key":"k","ttl":5}\n{"key":"k","ttl":6}' | qless put other K --from -
+        --- stderr
+        note: stdin, line 1: `ttl` needs `dup` to be `skip`: it has no effect
+        2 put
+        16 $ qless recur put other K --every 1h --jid o --key k --score 5
+        o
+        --- stderr
+        note: `--score` needs `--merge`: it has no effect
+        16 $ qless recur put q K --every 1h --hold
+        --- stderr
+        error: `--hold` needs `--key`
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn a_line_that_replaces_a_job_keeps_the_lane_that_an_option_requires() {
+    let redis = Redis::start();
+    redis.session(expect![[r#"
+        10 $ qless put q K --jid a --key k &>/dev/null
+        11 $ printf '{"jid":"a","hold":true}' | qless put q K --from - --replace
+        --- stderr
+        1 put
+        11 $ qless get a -o json | jq -c '[.key, .hold]'
+        ["q/k",true]
+        11 $ printf '{"jid":"b","hold":true}' | qless put q K --from - --replace
+        --- stderr
+        0 put, 1 failed
+          failed   1  Guard(): "hold" cannot be used without "key": b
+        --- exit 1
+    "#]]);
 }

@@ -296,3 +296,24 @@ fn a_long_note_of_a_history_is_cut_and_says_so() {
         Some(long.len())
     );
 }
+
+#[test]
+fn the_schema_of_jobs_has_what_is_printed_of_recurring_jobs() {
+    let redis = Redis::start();
+    redis.ok(1, "put q K --jid a");
+    redis.ok(1, "recur put q K --every 1h --jid r --throttle t");
+    redis.ok(2, "recur pause r --reason why");
+    let schema = redis.at(3).run("help json jobs").json();
+    let forms = schema["properties"]["items"]["items"]["anyOf"].as_array();
+    let printed = redis.json(3, "get a r -o json")["items"].clone();
+    let printed = printed.as_array().unwrap();
+    for (item, form) in printed.iter().zip(forms.unwrap()) {
+        let item = item.as_object().unwrap();
+        for name in item.keys() {
+            assert!(form["properties"].get(name).is_some(), "{name}");
+        }
+        for name in form["required"].as_array().unwrap() {
+            assert!(item.contains_key(name.as_str().unwrap()), "{name}");
+        }
+    }
+}

@@ -174,3 +174,28 @@ fn the_end_of_a_pause_names_the_runs_that_its_recurring_jobs_owe() {
     let popped = redis.ok(760, "pop mail --count 100 -o jid");
     assert_eq!(popped.lines().count(), 12);
 }
+
+#[test]
+fn a_duration_as_a_queue_is_answered_with_the_flag() {
+    let redis = queues();
+    let before = redis.dump();
+    redis.session(expect![[r#"
+        20 $ qless pause mail 2h
+        --- stderr
+        error: queue `2h` does not exist
+        hint: add `--for=2h` instead to end the pause after that time
+        --- exit 4
+        20 $ qless pause mail 2h --for 1h
+        --- stderr
+        error: queue `2h` does not exist
+        --- exit 4
+        20 $ qless pause mial 2h
+        --- stderr
+        error: queue `mial` does not exist
+        hint: did you mean `mail`?
+        --- exit 4
+    "#]]);
+    assert!(redis.dump() == before);
+    redis.ok(21, "put 2h K");
+    redis.ok(22, "pause mail 2h");
+}

@@ -180,6 +180,12 @@ fn a_dry_run_is_what_the_pop_then_does() {
         a
         --- stderr
         would pop 1
+        10 $ qless pop mail -n -o json | jq -c '[.kind, .dry_run, .total]'
+        ["jobs",true,1]
+        --- stderr
+        would pop 1
+        10 $ qless peek mail -o json | jq -c '[.kind, .dry_run]'
+        ["jobs",null]
         10 $ qless get a --field state
         waiting
         10 $ qless pause mail

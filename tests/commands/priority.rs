@@ -25,7 +25,7 @@ fn the_jid_and_both_priorities_are_printed() {
         10 $ qless priority a --to 7 -o raw
         7
         10 $ qless priority a --to 10 -o ndjson
-        {"jid":"a","result":"done","code":"ok","detail":"7 → 10","queue":"mail","state_before":"waiting","state_after":null}
+        {"jid":"a","result":"done","code":"ok","detail":"7 → 10","queue":"mail","state_before":"waiting","state_after":"waiting"}
         {"summary":{"action":"priority","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
     "#]]);
     assert_eq!(redis.ok(11, "pop mail --worker w -o jid"), "a");

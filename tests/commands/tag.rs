@@ -37,7 +37,7 @@ fn tags_are_added_and_removed() {
         3 $ qless tag a
         a	seen, eu, vip
         3 $ qless tag a -o ndjson --add seen
-        {"jid":"a","result":"done","code":"ok","detail":"seen, eu, vip","queue":"mail","state_before":"waiting","state_after":null}
+        {"jid":"a","result":"done","code":"ok","detail":"seen, eu, vip","queue":"mail","state_before":"waiting","state_after":"waiting"}
         {"summary":{"action":"tag","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
         3 $ qless tag a --add x -o raw
         ["seen","eu","vip","x"]
@@ -83,7 +83,7 @@ fn an_unknown_job_or_an_invalid_tag_is_refused() {
         --- exit 2
         3 $ qless tag a nope --add x -o ndjson
         {"jid":"nope","result":"skipped","code":"gone","detail":"it does not exist","queue":null,"state_before":null,"state_after":null}
-        {"jid":"a","result":"done","code":"ok","detail":"new, x","queue":"mail","state_before":"waiting","state_after":null}
+        {"jid":"a","result":"done","code":"ok","detail":"new, x","queue":"mail","state_before":"waiting","state_after":"waiting"}
         {"summary":{"action":"tag","dry_run":false,"context":null,"matched":2,"done":1,"skipped":1,"failed":0,"remaining":0,"elapsed_s":0}}
         --- stderr
         1 tagged, 1 skipped
@@ -113,4 +113,77 @@ fn a_job_that_would_get_too_many_tags_does_not_stop_the_others() {
         error: cannot tag `full`: more than 1000 tags
         --- exit 1
     "#]]);
+}
+
+/// 1,001 tags.
+fn too_many_tags() -> impl Iterator<Item = String> {
+    (0..1001).map(|number| format!("t{number}"))
+}
+
+#[test]
+fn more_tags_than_a_job_may_have_are_a_usage_error_also_in_a_dry_run() {
+    let redis = Redis::start();
+    redis.ok(1, "put q K --jid a");
+    redis.ok(1, "recur put q K --every 1h --jid r --tag old");
+    let before = redis.dump();
+    let mut printed = String::new();
+    for (line, flag) in [
+        ("put q K", "--tag"),
+        ("put q K --from -", "--tag"),
+        ("recur put q K --every 1h", "--tag"),
+        ("tag a", "--add"),
+        ("recur tag r --remove old", "--add"),
+    ] {
+        for dry_run in ["", "-n"] {
+            let mut words: Vec<String> = format!("{line} {dry_run}")
+                .split_whitespace()
+                .map(str::to_owned)
+                .collect();
+            for tag in too_many_tags() {
+                words.extend([flag.to_owned(), tag]);
+            }
+            let ran = redis.at(2).input("{}\n").args(&words).exits(2);
+            printed += &format!("{line} {dry_run}: {}", ran.stderr());
+        }
+    }
+    assert!(redis.dump() == before);
+    expect![[r#"
+        put q K : error: `--tag` names more than 1000 tags
+        put q K -n: error: `--tag` names more than 1000 tags
+        put q K --from - : error: `--tag` names more than 1000 tags
+        put q K --from - -n: error: `--tag` names more than 1000 tags
+        recur put q K --every 1h : error: `--tag` names more than 1000 tags
+        recur put q K --every 1h -n: error: `--tag` names more than 1000 tags
+        tag a : error: `--add` names more than 1000 tags
+        tag a -n: error: `--add` names more than 1000 tags
+        recur tag r --remove old : error: `--add` names more than 1000 tags
+        recur tag r --remove old -n: error: `--add` names more than 1000 tags
+    "#]]
+    .assert_eq(&printed);
+}
+
+#[test]
+fn a_recurring_job_with_the_most_tags_loses_none_to_a_refused_change() {
+    let redis = Redis::start();
+    let mut put: Vec<String> = "recur put q K --every 1h --jid r"
+        .split(' ')
+        .map(str::to_owned)
+        .collect();
+    for tag in too_many_tags().take(1000) {
+        put.extend(["--tag".to_owned(), tag]);
+    }
+    redis.at(1).args(&put).exits(0);
+    let before = redis.dump();
+    redis.session(expect![[r#"
+        2 $ qless recur tag r --remove t1 --add x --add y
+        --- stderr
+        error: `r` would have more than 1000 tags
+        --- exit 2
+        2 $ qless recur tag r --remove t1 --add x --add y -n
+        --- stderr
+        error: `r` would have more than 1000 tags
+        --- exit 2
+    "#]]);
+    assert!(redis.dump() == before);
+    redis.at(2).run("recur tag r --remove t1 --add x").exits(0);
 }

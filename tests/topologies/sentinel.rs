@@ -374,6 +374,42 @@ fn a_bulk_command_asks_all_sentinels_before_it_reports_success() {
     );
 }
 
+/// The wait for a failover may last as long as a call: a signal ends it.
+#[test]
+fn a_signal_ends_the_wait_of_a_bulk_command_for_a_failover() {
+    let master = Arc::new(Member::start(&[]));
+    let (asked, port) = (Arc::clone(&master), master.port);
+    let is_polled = Arc::new(AtomicUsize::new(0));
+    let polls = Arc::clone(&is_polled);
+    let sentinel = played_sentinel(move || {
+        let is_put = asked.send::<u64>(&["EXISTS", "ql:j:a"]) > 0;
+        let flags = if is_put {
+            polls.fetch_add(1, Ordering::Relaxed);
+            "master,failover_in_progress"
+        } else {
+            "master"
+        };
+        let epoch = 6;
+        Some(Named { port, flags, epoch })
+    });
+    let address = format!("redis-sentinel://127.0.0.1:{sentinel}/0?master={MASTER}");
+    let qless = Qless::bare().env("QLESS_REDIS_URL", address);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("lines");
+    std::fs::write(&file, r#"{"queue":"q","klass":"K","jid":"a"}"#).unwrap();
+    let begun = Instant::now();
+    let put = qless.start(&format!("put --from {} -q --timeout 60s", file.display()));
+    await_that("the Sentinel is asked again", || {
+        is_polled.load(Ordering::Relaxed) > 2
+    });
+    put.signal(Signal::INT);
+    put.end()
+        .exits(130)
+        .says("interrupted while the Sentinels of")
+        .says("the same command puts what is missing");
+    assert!(begun.elapsed() < Duration::from_secs(30));
+}
+
 /// Without a reply from any Sentinel, another master may have taken over.
 #[test]
 fn a_bulk_command_does_not_report_success_if_no_sentinel_replies_any_more() {

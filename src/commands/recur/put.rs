@@ -10,7 +10,9 @@ use crate::args::format::Format;
 use crate::args::input_arg::ValueFileOrStdinArg;
 use crate::args::moment;
 use crate::args::moment::{MomentArg, RecurrenceArg};
-use crate::args::shared::{DryRunFlag, MaxInputDataFlag, RequireExistingQueueFlag};
+use crate::args::shared::{
+    DryRunFlag, MaxInputDataFlag, RequireExistingQueueFlag, refuse_too_many_tags,
+};
 use crate::args::value;
 use crate::bulk::{maxima, new_queues};
 use crate::clock::duration::decimal_seconds_text;
@@ -20,11 +22,13 @@ use crate::core::api::template::pause_and_count_note;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
+use crate::model::coordination::CoordinationOptions;
 use crate::model::done::CommandResult;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
+use crate::submit::queue_defaults::note_option_without_required_dup;
 use crate::text::format_duration;
 
 /// Create a recurring job
@@ -129,6 +133,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
+    refuse_too_many_tags("--tag", &args.tags)?;
     let (every, at) = interval_and_first_run(&args)?;
     let data = match args.positional.as_ref().or(args.data.as_ref()) {
         Some(given) => data::read_json_data(&mut session.input(), given, args.limit.max_data)?.0,
@@ -142,7 +147,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.no_overlap {
         super::forbid_overlaps(&jid, &mut coordination);
     }
-    coordination::refuse_unmet_requirements(&coordination)?;
+    // The core refuses a recurring job with such an option but without a key, whatever the defaults of its queue are.
+    if !coordination.has_key_with_defaults(&CoordinationOptions::default()) {
+        coordination::refuse_unmet_requirements(&coordination)?;
+    }
+    note_option_without_required_dup(args.queue.as_bytes(), &coordination, now, session)?;
     let offset = match (args.offset, &at) {
         (Some(wait), _) => wait.as_secs_f64(),
         (None, Some(at)) => at.resolve(now).since(now),

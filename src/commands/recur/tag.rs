@@ -1,10 +1,11 @@
 //! `qless recur tag`
 
+use std::collections::HashSet;
 use std::slice;
 
 use super::{RECURRING, require_recurring, stays_paused_clause_or_empty};
 use crate::args::format::Format;
-use crate::args::shared::{DryRunFlag, refuse_overlap};
+use crate::args::shared::{DryRunFlag, MAX_TAGS, refuse_overlap, refuse_too_many_tags};
 use crate::args::value;
 use crate::commands::tag::tag_report;
 use crate::core::api::template::TagChange;
@@ -43,9 +44,11 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     refuse_overlap(("--add", &args.add), ("--remove", &args.remove))?;
+    refuse_too_many_tags("--add", &args.add)?;
     session.ui.require_format(&[Format::Raw])?;
     let now = session.connect()?;
     let found = require_recurring(session, now, &args.jid)?;
+    refuse_more_tags_than_allowed(&args, &found.tags)?;
     let paused = stays_paused_clause_or_empty(&found);
     let jids = slice::from_ref(&args.jid);
     let consent = session.ask_about_names_unless_dry_run(
@@ -88,4 +91,20 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .show(&CommandResult::new("recur tag", vec![args.jid], dry))?,
     }
     Ok(Exit::Ok)
+}
+
+/// Refuses a change after which the recurring job would have more tags than the core allows. Without this, the core would
+/// refuse the added tags after it has removed the others.
+fn refuse_more_tags_than_allowed(args: &Args, tags: &[Name]) -> Result<(), Error> {
+    let mut after: HashSet<&Name> = tags.iter().collect();
+    args.remove.iter().for_each(|tag| _ = after.remove(tag));
+    let kept = after.len();
+    after.extend(&args.add);
+    if after.len() > MAX_TAGS.max(kept) {
+        let jid = &args.jid;
+        return Err(Error::usage(format!(
+            "`{jid}` would have more than {MAX_TAGS} tags"
+        )));
+    }
+    Ok(())
 }

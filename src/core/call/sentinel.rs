@@ -7,7 +7,6 @@
 //! seconds after a planned failover, or as long as it was cut off. So calls ask a Sentinel about once per second whether
 //! it still names that master.
 
-use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::connect::{Connection, WireEncodedCommands};
@@ -16,6 +15,7 @@ use super::route::{ReachedServer, attempt_deadline};
 use super::{Core, Value, error, reply, server_error};
 use crate::address::{Address, Node, Sentinels, ServerTarget};
 use crate::error::{Error, Kind};
+use crate::interrupt::InterruptFlags;
 use crate::name::Name;
 
 /// Time limit for one Sentinel.
@@ -124,8 +124,11 @@ impl Core {
 
     /// Asks all Sentinels, and drops the connection if they name another master by now: the next call then connects to
     /// that one. Waits for a failover that goes on, within the timeout of a call. It is an error if no Sentinel names
-    /// a master, or if the failover takes longer. Does nothing outside Sentinels.
-    pub(crate) fn disconnect_if_sentinels_name_another_master(&mut self) -> Result<(), Error> {
+    /// a master, if the failover takes longer, or if a signal comes meanwhile. Does nothing outside Sentinels.
+    pub(crate) fn disconnect_if_sentinels_name_another_master(
+        &mut self,
+        interrupt: &InterruptFlags,
+    ) -> Result<(), Error> {
         let Address::Sentinel(sentinels) = self.target.address.clone() else {
             return Ok(());
         };
@@ -164,7 +167,9 @@ impl Core {
             if Instant::now() + FAILOVER_POLL_INTERVAL >= deadline {
                 return Err(error::failover_goes_on(&self.target, self.timeout));
             }
-            sleep(FAILOVER_POLL_INTERVAL);
+            if let Some(kind) = interrupt.wait_for_signal(FAILOVER_POLL_INTERVAL) {
+                return Err(error::interrupted_in_failover(kind, &self.target));
+            }
         }
     }
 

@@ -18,10 +18,10 @@ pub(crate) use self::refused::{call_refused, login_refused, refusal_with_code, s
 pub(crate) use self::server_error::ServerError;
 pub(crate) use self::topology::{
     address_is_cluster_node, address_is_not_cluster_node, address_is_sentinel,
-    circular_redirection, cluster_down, failover_goes_on, moved_while_scanning,
-    named_master_is_replica, named_master_unreachable, no_node_replies, no_sentinel_replies,
-    not_a_sentinel, other_cluster, owner_lost, unknown_master, untagged_cluster_prefix,
-    untagged_cluster_prefix_naming_tagged,
+    circular_redirection, cluster_down, failover_goes_on, interrupted_in_failover,
+    moved_while_scanning, named_master_is_replica, named_master_unreachable, no_node_replies,
+    no_sentinel_replies, not_a_sentinel, other_cluster, owner_lost, unknown_master,
+    untagged_cluster_prefix, untagged_cluster_prefix_naming_tagged,
 };
 
 #[cfg(test)]

@@ -66,6 +66,10 @@ pub(crate) fn login_refused(refused: &ServerError, target: &ServerTarget) -> Err
     let message = refused.message.as_str();
     let auth = |message: String| Error::new(Kind::Auth, message);
     let error = match refused.code.as_str() {
+        "WRONGPASS" if target.has_only_user() => auth(format!(
+            "`{target}` refuses the user of the address, which has no password"
+        ))
+        .hint("a password without a user has a colon before it: `redis://:PASSWORD@HOST`"),
         "WRONGPASS" => auth(match &target.user {
             Some(user) => format!("`{target}` refuses user `{user}`: wrong name or password"),
             None => format!("`{target}` refuses the password"),

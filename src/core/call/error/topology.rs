@@ -299,6 +299,17 @@ pub(crate) fn failover_goes_on(target: &ServerTarget, timeout: Duration) -> Erro
     Error::new(Kind::NoMaster, message).hint("run the command again when it has ended")
 }
 
+/// The error for a signal that ended the wait for a failover. The old master may have acknowledged changes that are lost.
+pub(crate) fn interrupted_in_failover(kind: Kind, target: &ServerTarget) -> Error {
+    Error::new(
+        kind,
+        format!(
+            "interrupted while the Sentinels of `{target}` carry out a failover of its master: acknowledged \
+             changes may be lost"
+        ),
+    )
+}
+
 /// The error for an address with the name of a master that no Sentinel knows. The hint names the masters that the
 /// Sentinels know (`known_masters`).
 pub(crate) fn unknown_master(
