@@ -37,7 +37,8 @@ for job in map(json.loads, sys.stdin):
 /// second one it stops them and gives their jobs back, which uses no retry. If the server does not reply
 /// within `--timeout`, the jobs come back when their locks expire. The third one kills the commands and
 /// ends immediately. A signal within a second of another one counts as the same. SIGTTIN prints what each slot
-/// does. SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXFSZ, SIGIO, SIGPWR and real-time signals are ignored.
+/// does. A SIGHUP that is ignored at the start, as under nohup(1), stays ignored. SIGTSTP (Ctrl-Z) freezes `qless`: its
+/// locks expire, and other workers run its jobs again. SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXFSZ, SIGIO, SIGPWR and real-time signals are ignored.
 ///
 /// `--order lag` pops from the queue whose oldest due job has been due for longest, as `qless lag` prints
 /// it. `--order patterns` pops in the order of the priority patterns that

@@ -40,6 +40,7 @@ use crate::clock::{Clock, SteadyInstant};
 use crate::core::call::rights;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
+use crate::interrupt;
 use crate::model::work::PoppedJob;
 use crate::model::worker_name;
 use crate::session::{Session, secrets};
@@ -74,7 +75,8 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Exi
     // whole context.
     secrets.push(MEMBER_VARIABLE.into());
     // This reserves descriptor 3, before the first connection can take it.
-    let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTTIN];
+    let mut signals = vec![SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTTIN];
+    signals.retain(|signal| interrupt::may_handle(*signal));
     let (mut processes, waker) = Processes::new(options.error_bytes, &signals, &secrets)?;
     // Open the address of `--metrics` before connecting to Redis, so that a wrong or used address is an error first.
     let listener = monitor::bind(&options, session)?;

@@ -425,6 +425,19 @@ fn a_program_that_cannot_be_started_leaves_the_jobs_untouched() {
 }
 
 #[test]
+fn a_hangup_that_is_ignored_at_the_start_stays_ignored() {
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
+    let script = "trap '' HUP; exec \"$0\" work mail -- sh -c 'kill -HUP $PPID $$; echo $QLESS_JID >> $D/ran'";
+    let mut shell = site.qless().shell(script);
+    let worker = site.start_command(&mut shell);
+    site.until_state("a", "complete");
+    site.put("mail", "b", "{}");
+    site.until_state("b", "complete");
+    assert_eq!(site.words("ran"), "a b");
+    worker.stop().exits(0);
+}
+
+#[test]
 fn a_program_that_disappears_ends_the_work_after_three_jobs() {
     let mut site = WorkSite::with_numbered_jobs("mail", 20);
     let program = site.program("#!/bin/sh\nrm $D/program\n");
