@@ -46,8 +46,8 @@ for job in map(json.loads, sys.stdin):
 /// stored patterns are read again every 10 s. Among more than 500 queues, it is asked once a second which have jobs.
 ///
 /// With `--metrics`, the worker answers while it works, without asking Redis: `/metrics` is for Prometheus, `/livez` is 503
-/// if a turn or a heartbeat is overdue, and `/readyz` is 503 before it pops, while Redis is away and from the first
-/// signal on. `qless help work-protocol` and qless-work(5) describe them.
+/// if a turn or a heartbeat is overdue, and `/readyz` is 503 before it pops, while Redis is away or the program is missing, and
+/// from the first signal on. `qless help work-protocol` and qless-work(5) describe them.
 ///
 /// A lock cannot stop a program on a machine that is frozen: after a pause longer than the lock, the program of a
 /// lost job may run beside the next one until `qless` runs again and stops it. QLESS_FENCE tells them apart.

@@ -192,6 +192,9 @@ fn exit_of_result(
             let why = format!("three jobs in a row could not be started: {message}");
             Err(Error::new(Kind::Error, why).hint("`qless failed --group exec` lists them"))
         }
+        WorkerRunResult::ProgramLost(message) => {
+            Err(Error::new(Kind::Error, message).hint("the jobs were given back"))
+        }
         WorkerRunResult::Forbidden(kind, message) => {
             Err(Error::new(kind, message).hint(if kind == Kind::ReadOnly {
                 "point `--redis` at its primary"
@@ -578,6 +581,11 @@ impl WorkLoop {
                     Err(why) => Event::NotStarted { slot, why, jobs },
                 };
                 self.machine.handle_event(now, event);
+            }
+            Action::CheckProgram => {
+                if self.launcher.is_program_there() {
+                    self.machine.handle_event(now, Event::ProgramFound);
+                }
             }
             Action::Send { slot, job } => {
                 let mut line = Vec::new();
