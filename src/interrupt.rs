@@ -1,6 +1,7 @@
 //! Signals that ask a command to end. The first signal ends bulk work after the current slice. The second one ends
 //! the process immediately.
 
+use std::fs;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +21,20 @@ pub(crate) const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// The time after a counted signal in which further signals count as repetitions: timeout(1), systemd and process
 /// managers signal a process and then its group.
 const REPEAT_WINDOW: Duration = Duration::from_secs(1);
+
+/// Whether to install a handler for a signal: not for SIGHUP if the process that started this one ignores it, as nohup(1)
+/// does. Call this before the handler is installed. Without `/proc`, the answer is always yes.
+pub(crate) fn may_handle(signal: i32) -> bool {
+    static IS_HANGUP_IGNORED: OnceLock<bool> = OnceLock::new();
+    let is_ignored = || {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mut lines = status.lines();
+        let mask = lines.find_map(|line| line.strip_prefix("SigIgn:"));
+        let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        mask.is_some_and(|mask| mask & (1 << (SIGHUP - 1)) != 0)
+    };
+    signal != SIGHUP || !IS_HANGUP_IGNORED.get_or_init(is_ignored)
+}
 
 /// Distinguishes a new request to end from a repetition of the last signal.
 #[derive(Debug, Default)]
@@ -74,6 +89,9 @@ impl InterruptFlags {
             (SIGHUP, &interrupt.terminated),
         ];
         for (signal, flagged) in signals {
+            if !may_handle(signal) {
+                continue;
+            }
             if let Ok(sender) = sender.try_clone() {
                 _ = flag::register(signal, flagged.clone());
                 _ = low_level::pipe::register(signal, OwnedFd::from(sender));

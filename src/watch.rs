@@ -10,7 +10,7 @@ use signal_hook::{flag, low_level};
 
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::interrupt::SIGNAL_CHECK_INTERVAL;
+use crate::interrupt::{SIGNAL_CHECK_INTERVAL, may_handle};
 use crate::session::Session;
 use crate::text::{Sanitized, format_duration, format_duration_tenths_below_minute};
 use crate::threads;
@@ -162,7 +162,9 @@ impl WatchSignals {
             (SIGTSTP, &signals.suspended),
         ] {
             // A signal whose handler cannot be installed keeps its default action.
-            _ = flag::register(signal, flagged.clone());
+            if may_handle(signal) {
+                _ = flag::register(signal, flagged.clone());
+            }
         }
         signals
     }

@@ -21,7 +21,8 @@ use crate::session::Session;
 /// Jobs that were put with the same `--key` into the same queue form a lane: they run one at a time.
 /// Only the first one can run; the others are in state `depends`. A complete job leaves the lane, and
 /// so does a failed one, unless it was put with `--hold`. A key that begins with a slash has one lane
-/// for all queues.
+/// for all queues. A job that `complete --next` puts into another queue stays in its lane, and the jobs
+/// behind it wait until it is complete there, too; with `--key` it goes to another lane.
 ///
 /// Examples: `qless key orders customer-7` · `qless key orders customer-7 -o jid`
 ///

@@ -271,23 +271,28 @@ impl MorgueQueueAndGroup {
             if dead.contains(&job.jid) && job.has_stored_state("failed") {
                 None
             } else {
-                Some(self.not_in_morgue_outcome(job))
+                Some(self.not_in_morgue_outcome(job, verb))
             }
         };
         plan.add_named_jobs(session, now, &given, refuse)?;
         Ok(plan)
     }
 
-    /// The refusal of a job that is not in this morgue, with the reason.
-    fn not_in_morgue_outcome(&self, job: &JobSnapshot) -> JobOutcome {
+    /// The refusal of a job that is not in this morgue, with the reason and the command that acts on it all the same.
+    fn not_in_morgue_outcome(&self, job: &JobSnapshot, verb: &Verb) -> JobOutcome {
         if !job.has_stored_state("failed") {
             return JobOutcome::wrong_state(&job.jid, job.state.clone(), Some("failed"));
         }
-        let why = match &self.group {
-            Some(group) => format!("it did not fail in `{}` with group `{group}`", self.queue),
-            None => format!("its retries are not used up in `{}`", self.queue),
+        let why = match (&self.group, &job.queue) {
+            (_, Some(queue)) if *queue != self.queue => {
+                format!("it failed in queue `{queue}`, not in `{}`", self.queue)
+            }
+            (Some(group), _) => format!("it did not fail in `{}` with group `{group}`", self.queue),
+            (None, _) => format!("its retries are not used up in `{}`", self.queue),
         };
-        JobOutcome::refused(&job.jid, OutcomeCode::StateChanged, why)
+        let command = CommandLine::new(verb.word).with_name_argument(&job.jid);
+        let hint = command.fill_sentence(&format!("{} it all the same: {{}}", verb.word));
+        JobOutcome::refused(&job.jid, OutcomeCode::StateChanged, why).hint_if(hint)
     }
 
     /// Plans the action for the jobs of the queue that have used a retry and are not running.

@@ -37,7 +37,8 @@ for job in map(json.loads, sys.stdin):
 /// second one it stops them and gives their jobs back, which uses no retry. If the server does not reply
 /// within `--timeout`, the jobs come back when their locks expire. The third one kills the commands and
 /// ends immediately. A signal within a second of another one counts as the same. SIGTTIN prints what each slot
-/// does. SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXFSZ, SIGIO, SIGPWR and real-time signals are ignored.
+/// does. A SIGHUP that is ignored at the start, as under nohup(1), stays ignored. SIGTSTP (Ctrl-Z) freezes `qless`: its
+/// locks expire, and other workers run its jobs again. SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXFSZ, SIGIO, SIGPWR and real-time signals are ignored.
 ///
 /// `--order lag` pops from the queue whose oldest due job has been due for longest, as `qless lag` prints
 /// it. `--order patterns` pops in the order of the priority patterns that
@@ -45,8 +46,8 @@ for job in map(json.loads, sys.stdin):
 /// stored patterns are read again every 10 s. Among more than 500 queues, it is asked once a second which have jobs.
 ///
 /// With `--metrics`, the worker answers while it works, without asking Redis: `/metrics` is for Prometheus, `/livez` is 503
-/// if a turn or a heartbeat is overdue, and `/readyz` is 503 before it pops, while Redis is away and from the first
-/// signal on. `qless help work-protocol` and qless-work(5) describe them.
+/// if a turn or a heartbeat is overdue, and `/readyz` is 503 before it pops, while Redis is away or the program is missing, and
+/// from the first signal on. `qless help work-protocol` and qless-work(5) describe them.
 ///
 /// A lock cannot stop a program on a machine that is frozen: after a pause longer than the lock, the program of a
 /// lost job may run beside the next one until `qless` runs again and stops it. QLESS_FENCE tells them apart.

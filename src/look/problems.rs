@@ -16,8 +16,11 @@ use crate::text::{comma_list, format_count_without_separators, format_duration};
 const LATE_RECURRING: f64 = 60.0;
 
 /// How long a worker that holds a lock may be silent before that is a problem, in seconds. With a lock of more than
-/// twice this time, the worker may be silent for half of the lock's time.
+/// twice this time, the worker may be silent for half of the lock's time, unless [`LONG_LOCK`] is left of it.
 const LONG_SILENCE: f64 = 3600.0;
+
+/// A lock that lasts this much longer, in seconds, hides the loss of a silent worker from everyone until then.
+const LONG_LOCK: f64 = 86_400.0;
 
 /// Maximum number of groups, queues or workers that are named for one kind of problem. Further ones are only counted.
 const MAX_NAMED: usize = 3;
@@ -313,7 +316,17 @@ fn add_long_waiting_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<
 /// The problem that workers hold locks but have been silent for long. They may still be busy: a client with a long lock
 /// need not extend it.
 fn silent_holders_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
-    let silence = |worker: &&Worker| worker.silence_if_overdue(now).unwrap_or_default();
+    let silence = |worker: &&Worker| {
+        let left = worker.locked_until.map_or(0.0, |until| until.since(now));
+        let is_long = worker.running > 0 && left > LONG_LOCK;
+        let silence = worker
+            .last_seen
+            .filter(|_| is_long)
+            .map(|seen| now.since(seen));
+        silence
+            .or(worker.silence_if_overdue(now))
+            .unwrap_or_default()
+    };
     let mut silent: Vec<&Worker> = facts.workers.iter().collect();
     silent.retain(|worker| silence(worker) > LONG_SILENCE);
     let age = silent.iter().map(silence).max_by(f64::total_cmp)?;

@@ -74,6 +74,11 @@ impl Launcher {
         })
     }
 
+    /// Whether the program and its directory are where they were found at the start of the work.
+    pub(super) fn is_program_there(&self) -> bool {
+        process::check_program(&self.program, &self.directory).is_ok()
+    }
+
     pub(super) fn with_worker(self, worker: Name) -> Launcher {
         Launcher { worker, ..self }
     }

@@ -21,6 +21,7 @@ use super::service::ServiceManager;
 use crate::args::format::Format;
 use crate::error::{Error, Kind, io_message_without_errno};
 use crate::exit::Exit;
+use crate::interrupt;
 use crate::session::{Session, secrets};
 use crate::settings::members::{ContextMembers, MEMBER_VARIABLE};
 use crate::text::format_count;
@@ -337,7 +338,9 @@ fn send_signals_as_events(to: &Sender<MemberEvent>) -> Result<(), Error> {
         let why = io_message_without_errno(&fault);
         Error::new(Kind::Error, format!("cannot handle signals: {why}"))
     };
-    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+    let mut signals = vec![SIGINT, SIGTERM, SIGHUP, SIGQUIT];
+    signals.retain(|signal| interrupt::may_handle(*signal));
+    for signal in signals {
         let (mut received, sender) = io::pipe().map_err(failed)?;
         low_level::pipe::register(signal, OwnedFd::from(sender)).map_err(failed)?;
         let to = to.clone();

@@ -40,6 +40,7 @@ use crate::clock::{Clock, SteadyInstant};
 use crate::core::call::rights;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
+use crate::interrupt;
 use crate::model::work::PoppedJob;
 use crate::model::worker_name;
 use crate::session::{Session, secrets};
@@ -74,7 +75,8 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Exi
     // whole context.
     secrets.push(MEMBER_VARIABLE.into());
     // This reserves descriptor 3, before the first connection can take it.
-    let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTTIN];
+    let mut signals = vec![SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTTIN];
+    signals.retain(|signal| interrupt::may_handle(*signal));
     let (mut processes, waker) = Processes::new(options.error_bytes, &signals, &secrets)?;
     // Open the address of `--metrics` before connecting to Redis, so that a wrong or used address is an error first.
     let listener = monitor::bind(&options, session)?;
@@ -189,6 +191,9 @@ fn exit_of_result(
         WorkerRunResult::NoProgram(message) => {
             let why = format!("three jobs in a row could not be started: {message}");
             Err(Error::new(Kind::Error, why).hint("`qless failed --group exec` lists them"))
+        }
+        WorkerRunResult::ProgramLost(message) => {
+            Err(Error::new(Kind::Error, message).hint("the jobs were given back"))
         }
         WorkerRunResult::Forbidden(kind, message) => {
             Err(Error::new(kind, message).hint(if kind == Kind::ReadOnly {
@@ -576,6 +581,11 @@ impl WorkLoop {
                     Err(why) => Event::NotStarted { slot, why, jobs },
                 };
                 self.machine.handle_event(now, event);
+            }
+            Action::CheckProgram => {
+                if self.launcher.is_program_there() {
+                    self.machine.handle_event(now, Event::ProgramFound);
+                }
             }
             Action::Send { slot, job } => {
                 let mut line = Vec::new();

@@ -165,6 +165,7 @@ impl WorkMonitor {
             None => "starting: no job has been popped",
             Some(WorkerReadiness::ServerAway) => "Redis is away",
             Some(WorkerReadiness::ServerRefuses) => "Redis refuses changes",
+            Some(WorkerReadiness::ProgramMissing) => "the command cannot be started",
             Some(WorkerReadiness::Stopping) => "stopping: no further job is popped",
             Some(WorkerReadiness::Ready) => return self.why_not_alive(now),
         };

@@ -94,6 +94,33 @@ fn a_failed_job_that_left_its_lane_has_no_job_before_it() {
 }
 
 #[test]
+fn a_job_that_advances_stays_in_its_lane_or_gets_another() {
+    let redis = lanes();
+    redis.session(expect![[r#"
+        20 $ qless pop orders --worker w &>/dev/null
+        21 $ qless complete a --worker w --next mail
+        waiting
+        22 $ qless key orders customer-7 --columns jid,state,queue
+        a	waiting	mail
+        b	depends	orders
+        c	depends	orders
+        30 $ qless pop orders --worker w --count 2 -o jid
+        d
+        31 $ qless pop mail --worker w -o jid
+        e
+        32 $ qless pop mail --worker w -o jid
+        a
+        33 $ qless complete a --worker w --next mail --key ann
+        waiting
+        34 $ qless key orders customer-7 --columns jid,state,queue
+        b	waiting	orders
+        c	depends	orders
+        34 $ qless key mail ann --columns jid,state,queue
+        a	waiting	mail
+    "#]]);
+}
+
+#[test]
 fn explain_names_the_job_before_it_in_its_lane() {
     let redis = lanes();
     redis.on_terminal(20.0, "explain c").shows(expect![[r#"

@@ -234,10 +234,17 @@ fn only_jobs_of_this_morgue_are_taken() {
         20 $ qless morgue mail requeue d
         --- stderr
         error: cannot retry `d`: its retries are not used up in `mail`
+        hint: retry it all the same: `qless retry d`
         --- exit 5
         20 $ qless morgue mail requeue e
         --- stderr
-        error: cannot retry `e`: its retries are not used up in `mail`
+        error: cannot retry `e`: it failed in queue `images`, not in `mail`
+        hint: retry it all the same: `qless retry e`
+        --- exit 5
+        20 $ qless morgue mail --group boom delete e
+        --- stderr
+        error: cannot cancel `e`: it failed in queue `images`, not in `mail`
+        hint: cancel it all the same: `qless cancel e`
         --- exit 5
         20 $ qless morgue mail requeue w
         --- stderr

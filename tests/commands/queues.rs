@@ -34,6 +34,25 @@ fn queues_are_counted_by_state() {
 }
 
 #[test]
+fn an_entry_without_a_job_does_not_hide_how_long_the_next_job_has_waited() {
+    let redis = Redis::start();
+    redis.ok(100, "put mail K --jid a");
+    redis.send(&["ZADD", "ql:q:mail-work", "0", "ghost"]);
+    redis.session(expect![[r#"
+        130 $ qless queues --columns queue,waiting,next-waits
+        mail	2	30s
+        130 $ qless health --max-head-wait 20s --nagios
+        QLESS CRITICAL - mail: the next job has waited 30s, limit 20s | 'mail max-head-wait'=30s;20;20;0
+        --- exit 2
+    "#]]);
+    redis.send(&["ZREM", "ql:q:mail-work", "a"]);
+    redis.session(expect![[r#"
+        130 $ qless queues --columns queue,waiting,next-waits
+        mail	1	–
+    "#]]);
+}
+
+#[test]
 fn listing_queues_changes_nothing() {
     let redis = busy();
     let before = redis.dump();

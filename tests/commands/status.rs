@@ -418,6 +418,26 @@ fn a_silent_worker_with_a_long_lock_and_what_waits_for_it_are_problems() {
     assert!(!rest(108_004).contains("silent"));
 }
 
+/// Nobody would learn of its end for days.
+#[test]
+fn a_silent_worker_whose_lock_lasts_for_days_is_a_problem_after_an_hour() {
+    let redis = Redis::start();
+    let at = |now: u32, line: &str| redis.ok(now, line);
+    at(90_000, "config set mail-heartbeat 604800");
+    at(90_000, "put mail K --jid a");
+    at(90_000, "pop mail --worker gone");
+    redis.at(93_599).run("pop other --worker alive").exits(4);
+    let says_nothing = |now| !at(now, "health").contains("silent");
+    assert!(says_nothing(93_600));
+    redis.session(expect![[r#"
+        93601 $ qless health
+        ! worker gone is silent for 1h, holding 1 job for up to 6d 22h more: `qless workers gone`
+        --- exit 10
+    "#]]);
+    at(93_602, "heartbeat a --worker gone");
+    assert!(says_nothing(93_603));
+}
+
 /// However short the lock: half of it passes soon.
 #[test]
 fn a_worker_that_lets_half_of_a_short_lock_pass_is_no_problem() {

@@ -363,6 +363,8 @@ fn a_throttle_shows_who_changed_it_and_when() {
     ann.session(expect![[r#"
         1 $ qless throttle show api -o json | jq -c '[.changed, .changed_by]'
         [null,null]
+        --- stderr
+        note: throttle `api` is new: no job uses it
         10 $ qless throttle set api 3
         11 $ qless throttle show api -o json | jq -c '[.changed, .changed_by]'
         ["1970-01-01T00:00:10.000Z","BY"]
@@ -382,6 +384,8 @@ fn a_throttle_shows_who_changed_it_and_when() {
         41 $ qless throttle rm api --yes
         42 $ qless throttle show api -o json | jq -c '[.changed, .changed_by]'
         [null,null]
+        --- stderr
+        note: throttle `api` is new: no job uses it
     "#]]);
 }
 
@@ -756,9 +760,17 @@ fn a_throttle_that_nothing_uses_is_new_and_names_the_nearest() {
         assert_eq!(said.contains(line), command.contains("apii"), "{said}");
         assert!(said.contains("is new: no job uses it"), "{said}");
     }
-    // A script hears nothing, as of new queues.
-    let said = redis.at(13).run("throttle show apii").exits(0).stderr();
-    assert_eq!(said, "");
+    // `show` says so to a script, too, and its document stays the same.
+    let shown = redis.at(13).run("throttle show apii -o json").exits(0);
+    assert_eq!(shown.stderr(), line);
+    assert_eq!(
+        redis.at(13).run("throttle show apii -q").exits(0).stderr(),
+        ""
+    );
+    assert_eq!(
+        redis.at(13).run("throttle locks apii").exits(0).stderr(),
+        ""
+    );
     let said = redis.on_terminal(13.0, "throttle show apii");
     assert!(said.ends_with(line), "{said}");
     assert_eq!(redis.at(13).run("throttle set api 2").stderr(), "");

@@ -56,6 +56,14 @@ fn without_times(text: &str) -> String {
 }
 
 #[test]
+fn a_hangup_that_is_ignored_at_the_start_stays_ignored() {
+    let redis = with_job();
+    let script = "trap '' HUP; (sleep 1; kill -HUP $$) & exec \"$0\" wait a --deadline 3s";
+    let ended = redis.qless().shell(script).status().unwrap();
+    assert_eq!(ended.code(), Some(124));
+}
+
+#[test]
 fn put_waits_for_its_job() {
     let redis = Redis::start();
     let put = waiting(&redis, "put q K --jid j --wait=30s");

@@ -425,17 +425,76 @@ fn a_program_that_cannot_be_started_leaves_the_jobs_untouched() {
 }
 
 #[test]
-fn a_program_that_disappears_ends_the_work_after_three_jobs() {
-    let mut site = WorkSite::with_numbered_jobs("mail", 20);
+fn a_hangup_that_is_ignored_at_the_start_stays_ignored() {
+    let mut site = WorkSite::with_jobs("mail", &["a"]);
+    let script = "trap '' HUP; exec \"$0\" work mail -- sh -c 'kill -HUP $PPID $$; echo $QLESS_JID >> $D/ran'";
+    let mut shell = site.qless().shell(script);
+    let worker = site.start_command(&mut shell);
+    site.until_state("a", "complete");
+    site.put("mail", "b", "{}");
+    site.until_state("b", "complete");
+    assert_eq!(site.words("ran"), "a b");
+    worker.stop().exits(0);
+}
+
+#[test]
+fn a_program_that_disappears_is_waited_for_and_costs_no_job() {
+    let mut site = WorkSite::with_numbered_jobs("mail", 10);
     let program = site.program("#!/bin/sh\nrm $D/program\n");
-    let line = format!("mail -- {}", program.display());
-    let ran = site.work(&line, "").exits(1);
-    ran.says("error: three jobs in a row could not be started");
-    let ends: String = (0..20)
+    let mut worker = site.start(&format!("mail -- {}", program.display()), "");
+    worker.until_says("none is popped until it starts");
+    until("no job runs", || {
+        site.client.json(&["queues", "mail"])["running"] == 0
+    });
+    site.program("#!/bin/sh\nexit 0\n");
+    for at in 0..10 {
+        site.until_state(&at.to_string(), "complete");
+    }
+    let ended = worker.stop().exits(0);
+    let warnings = lines_with(&ended.stderr, "warning");
+    let shown = warnings.replace(site.dir().to_str().unwrap(), "$D");
+    let lines: Vec<&str> = shown.lines().collect();
+    assert_eq!(lines.len(), 2, "{shown}");
+    assert!(
+        lines[0].ends_with("cannot start `$D/program`: it does not exist; trying again for 3s")
+    );
+    assert!(lines[1].ends_with(
+        "cannot start `$D/program`: it does not exist; its jobs are given back, and none is popped until it starts"
+    ));
+    assert!(
+        ended
+            .stderr
+            .contains("the command can be started again, after ")
+    );
+    for at in 0..10 {
+        let job = site.job(&at.to_string());
+        assert_eq!(
+            (&job["state"], &job["remaining"]),
+            (&"complete".into(), &5.into()),
+            "{job}"
+        );
+    }
+    site.must_be_clean();
+}
+
+#[test]
+fn a_program_that_disappears_ends_a_worker_with_a_limit_and_costs_no_job() {
+    let mut site = WorkSite::with_numbered_jobs("mail", 5);
+    let program = site.program("#!/bin/sh\nrm $D/program\n");
+    let ran = site
+        .work(&format!("mail --drain -- {}", program.display()), "")
+        .exits(1);
+    ran.says(
+        "error: cannot start `$D/program`: it does not exist\nhint: the jobs were given back\n",
+    );
+    let ends: String = (0..5)
         .map(|at| site.failures(&[&format!("{at}")]))
         .collect();
-    let counts = [": complete", ": failed exec", ": waiting"].map(|end| ends.matches(end).count());
-    assert_eq!(counts, [1, 3, 16], "{ends}");
+    // The released job is first in the queue, and counts as stalled.
+    let counts =
+        [": complete", ": failed", ": waiting", ": stalled"].map(|end| ends.matches(end).count());
+    assert_eq!(counts, [1, 0, 3, 1], "{ends}");
+    assert_eq!(site.job("1")["remaining"], 5);
     site.must_be_clean();
 }
 
@@ -709,26 +768,25 @@ fn a_batch_ends_by_the_exit_code_of_its_process() {
 #[test]
 fn a_failed_batch_ends_its_jobs_as_a_failed_process_ends_a_single_one() {
     let mut site = WorkSite::new();
-    let gone = site.dir().join("program");
-    let gone = gone.to_str().unwrap();
+    let broken = site.program("#!/no/such/interpreter\n");
+    let broken = broken.to_str().unwrap();
     let commands = [
         "sh -c 'echo bad >&2; exit 3'",
         "sh -c 'echo busy >&2; exit 75'",
         "sh -c 'kill -KILL $$'",
-        gone,
+        broken,
     ];
     let ends = ["", "--batch 2"].map(|way| {
         let mut ends = String::new();
         for command in commands {
-            // `--on-start` removes the last program after `qless work` has found it.
-            site.program("#!/bin/sh\n");
             for jid in ["a", "b"] {
                 site.put("mail", jid, "{}");
             }
-            let line =
-                format!("mail --drain --retry-delay 1h {way} --on-start 'rm {gone}' -- {command}");
-            site.work(&line, "");
-            ends += &site.failures(&["a", "b"]).replace(gone, "$D/program");
+            site.work(
+                &format!("mail --drain --retry-delay 1h {way} -- {command}"),
+                "",
+            );
+            ends += &site.failures(&["a", "b"]).replace(broken, "$D/program");
         }
         ends
     });
@@ -740,8 +798,8 @@ fn a_failed_batch_ends_its_jobs_as_a_failed_process_ends_a_single_one() {
         b: scheduled failed-retries-mail: busy
         a: failed signal-KILL: the command ended with signal KILL and wrote nothing to stderr
         b: failed signal-KILL: the command ended with signal KILL and wrote nothing to stderr
-        a: failed exec: cannot start `$D/program`: it does not exist
-        b: failed exec: cannot start `$D/program`: it does not exist
+        a: failed exec: cannot start `$D/program`: the interpreter that its first line names does not exist
+        b: failed exec: cannot start `$D/program`: the interpreter that its first line names does not exist
     "#]]);
     site.must_be_clean();
 }

@@ -127,6 +127,7 @@ impl Worker {
                 let jobs: Vec<Name> = jobs.iter().map(|job| job.jid.clone()).collect();
                 format!("start {slot}: {}", jids(&jobs))
             }
+            Action::CheckProgram => "check the program".to_owned(),
             Action::Send { slot, job } => format!("send {slot}: {}", job.jid),
             Action::Cancel { slot, jid } => format!("cancel {slot}: {jid}"),
             Action::CloseInput { slot } => format!("close {slot}"),
@@ -763,6 +764,97 @@ fn a_program_that_comes_back_within_three_seconds_costs_no_job() {
     worker.at(2.9, Event::Stop).shows(expect![[r#"
         * Stopping { running: 0 }
         release: b
+    "#]]);
+}
+
+#[test]
+fn a_program_that_was_there_is_waited_for_without_a_job() {
+    let mut worker = Worker::single(2);
+    let mut did = worker.act();
+    did += &worker.reply(0.0, &["a", "b"]);
+    worker.at(0.0, Event::Started { slot: 0 });
+    worker.at(0.0, Event::Started { slot: 1 });
+    did += &worker.at(1.0, ended(0, 0));
+    did += &worker.reply(1.0, &["c"]);
+    did += &worker.at(1.0, missing("c"));
+    did += &worker.later(4.0);
+    did += &worker.at(4.0, missing("c"));
+    did += &worker.at(4.0, released(&["c"]));
+    for now in [4.9, 5.0, 5.9, 6.0] {
+        did += &worker.later(now);
+    }
+    // Its file is back, but cannot be started: the next attempt comes later.
+    did += &worker.at(6.0, Event::ProgramFound);
+    did += &worker.reply(6.0, &["c"]);
+    did += &worker.at(6.0, missing("c"));
+    did += &worker.at(6.0, released(&["c"]));
+    for now in [7.9, 8.0] {
+        did += &worker.later(now);
+    }
+    did += &worker.at(8.0, Event::ProgramFound);
+    did += &worker.reply(8.0, &["c"]);
+    did += &worker.at(8.0, Event::Started { slot: 0 });
+    did += &worker.at(9.0, ended(0, 0));
+    did.shows(expect![[r#"
+        turn: [] pop 2 from q:2
+        * Started a
+        start 0: a
+        * Started b
+        start 1: b
+        turn: [a complete] pop 1 from q:1
+        * Completed a
+        * Started c
+        start 0: c
+        * warning: slot 1: no such file; trying again for 3s
+        start 0: c
+        * warning: slot 1: no such file; its jobs are given back, and none is popped until it starts
+        release: c
+        * Released c
+        check the program
+        check the program
+        turn: [] pop 1 from q:1
+        * Started c
+        start 0: c
+        release: c
+        * Released c
+        check the program
+        turn: [] pop 1 from q:1
+        * Started c
+        start 0: c
+        * the command can be started again, after 7s
+        turn: [c complete] pop 1 from q:1
+    "#]]);
+    // Once more. A signal ends the wait.
+    worker.reply(9.0, &["d"]);
+    worker.at(9.0, missing("d"));
+    worker.later(12.0);
+    worker.at(12.0, missing("d"));
+    worker.at(12.0, released(&["d"]));
+    worker.at(12.1, ended(1, 0));
+    worker.reply(12.1, &[]);
+    worker.at(12.5, Event::Stop).shows(expect![[r#"
+        * Stopping { running: 0 }
+        finish: Done
+    "#]]);
+    assert_eq!(worker.later(60.0), "");
+}
+
+/// Someone waits for a worker with a limit.
+#[test]
+fn a_worker_with_a_limit_ends_if_its_program_is_missing() {
+    let mut worker = Worker::of("--drain").with_jobs(&["a"]);
+    let gone = || {
+        let why = StartFailure::Missing("it does not exist".to_owned());
+        not_started(why, &["a"])
+    };
+    worker.at(0.0, gone());
+    worker.later(3.0);
+    let mut did = worker.at(3.0, gone());
+    did += &worker.at(3.0, released(&["a"]));
+    did.shows(expect![[r#"
+        release: a
+        * Released a
+        finish: ProgramLost("it does not exist")
     "#]]);
 }
 

@@ -559,20 +559,22 @@ fn a_program_that_cannot_be_executed_says_why() {
     let plain = file(dir, "plain", 0o644, "echo");
     let bad = file(dir, "bad", 0o755, "#!/no/such/interpreter\n");
     let missing = dir.join("missing");
+    let message = |program: &OsStr, why| {
+        let shown = program.to_str().unwrap();
+        format!("cannot start `{shown}`: {why}")
+    };
     for (program, why) in [
         (OsStr::new("no-such-program"), "it is not in PATH"),
         (missing.as_os_str(), "it does not exist"),
         (plain.as_os_str(), "it is not executable"),
-        (
-            bad.as_os_str(),
-            "the interpreter that its first line names does not exist",
-        ),
         (dir.as_os_str(), "it is a directory"),
     ] {
-        let shown = program.to_str().unwrap();
-        let message = format!("cannot start `{shown}`: {why}");
-        assert_eq!(fault(program), StartFailure::Program(message));
+        let missing = StartFailure::Missing(message(program, why));
+        assert_eq!(fault(program), missing);
     }
+    let why = "the interpreter that its first line names does not exist";
+    let failure = StartFailure::Program(message(bad.as_os_str(), why));
+    assert_eq!(fault(&bad), failure);
 }
 
 #[test]
@@ -580,7 +582,7 @@ fn a_directory_that_does_not_exist_is_named() {
     let directory = ProgramDirectory::Shared("/no/such/directory".into());
     let message =
         "cannot change to directory `/no/such/directory`: no such file or directory".to_owned();
-    assert_eq!(fault_in("sh", &directory), StartFailure::Program(message));
+    assert_eq!(fault_in("sh", &directory), StartFailure::Missing(message));
 }
 
 #[test]

@@ -223,6 +223,7 @@ impl World {
                     self.note(Event::Started { slot });
                 }
             }
+            Action::CheckProgram => self.note(Event::ProgramFound),
             // The worker did not know yet that there is no process.
             Action::Send { slot, .. } if self.not_started.contains(&slot) => {}
             Action::Send { slot, job } => {

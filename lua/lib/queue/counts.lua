@@ -34,6 +34,16 @@ local function read_statistics(key, spreads)
   return total, fields
 end
 
+-- Since when the first job behind the first entry of the work set waits. Entries without a time are skipped: most of
+-- them have no job, and a pop skips these, too.
+local function arrival_behind_first(now, waiting)
+  local entries = call('zrevrange', waiting, '1', '10', 'WITHSCORES')
+  for i = 1, #entries, 2 do
+    local since = arrival_of(now, tonumber(entries[i + 1]), nil, entries[i])
+    if since then return since end
+  end
+end
+
 return function(now, t, queue, day, spreads)
   local base = Keys.queue .. queue
   local waiting, locks, timed = base .. Keys.work, base .. Keys.locks, base .. Keys.scheduled
@@ -56,6 +66,7 @@ return function(now, t, queue, day, spreads)
     local entry = call('zrevrange', waiting, '0', '0', 'WITHSCORES')
     first, score = entry[1], tonumber(entry[2])
     since = arrival_of(now, score, nil, first)
+    if not since and work > 1 then since = arrival_behind_first(now, waiting) end
   end
   return {
     locked = locked,

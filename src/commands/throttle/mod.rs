@@ -59,11 +59,11 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
     _ => MemberDispatch::Each,
 });
 
-/// Prints a note if the id belongs to a lane. If people read notes, also prints a note if no job uses the throttle,
-/// with a throttle of similar name.
+/// Prints a note if the id belongs to a lane. If people read notes, or `is_always_noted`, also prints a note if no job uses
+/// the throttle, with a throttle of similar name.
 fn note_lane_or_unused_throttle(
     id: &Name,
-    is_plan_shown: bool,
+    is_always_noted: bool,
     now: Moment,
     session: &mut Session,
 ) -> Result<(), Error> {
@@ -77,7 +77,7 @@ fn note_lane_or_unused_throttle(
         .is_empty();
     let what = if is_lane {
         format!("`{id}` is a lane, which runs one job at a time; `qless key` lists its jobs")
-    } else if session.ui.are_notes_read(is_plan_shown) {
+    } else if session.ui.are_notes_read(is_always_noted) {
         format!("throttle `{id}` is new: no job uses it")
     } else {
         return Ok(());

@@ -12,7 +12,8 @@ use crate::session::Session;
 /// Show the maximum of a throttle and its jobs
 ///
 /// Names up to 100 jobs that hold a slot, and up to 100 that wait for one. A throttle that nobody has
-/// used is shown with its default maximum. The id of a lane, as in `qless throttle list`, shows the lane.
+/// used is shown with its default maximum, and a note on stderr says so. The id of a lane, as in `qless throttle list`,
+/// shows the lane.
 ///
 /// Example: `qless throttle show api`
 ///
@@ -32,6 +33,6 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let (core, ui) = session.core_and_ui()?;
     ui.show(&core.readable_throttle_or_lane_with_first_jobs(now, &args.id)?)?;
-    note_lane_or_unused_throttle(&args.id, false, now, session)?;
+    note_lane_or_unused_throttle(&args.id, true, now, session)?;
     Ok(Exit::Ok)
 }

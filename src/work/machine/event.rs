@@ -40,6 +40,8 @@ pub enum Event {
         /// The jobs for which the process was to start.
         jobs: Vec<PoppedJob>,
     },
+    /// The file of the program is there, as [`Action::CheckProgram`] asks.
+    ProgramFound,
     /// A process wrote a line as an answer.
     Line {
         slot: usize,
@@ -127,6 +129,8 @@ pub enum Action {
         slot: usize,
         jobs: Vec<PoppedJob>,
     },
+    /// Check whether the file of the program is there. If so, [`Event::ProgramFound`] follows.
+    CheckProgram,
     /// Hand a job to the process of a slot.
     Send {
         slot: usize,
@@ -162,6 +166,8 @@ pub enum WorkerRunResult {
     JobLost,
     /// The command cannot be started.
     NoProgram(String),
+    /// The command could be started earlier, and cannot be started any more. Only a worker with a limit ends so.
+    ProgramLost(String),
     /// The directory of a slot cannot be prepared.
     NoDirectory(String),
     /// The user lacks a right that the first finish-and-pop call needs, or the server is a replica.
@@ -187,6 +193,8 @@ pub enum WorkerReadiness {
     ServerAway,
     /// The server replies, and refuses changes.
     ServerRefuses,
+    /// The program is missing.
+    ProgramMissing,
     /// Nothing more is popped: a signal came, or the limit is reached.
     Stopping,
 }

@@ -15,7 +15,7 @@ use self::event::{
     WorkerRunResult,
 };
 use self::held::{HeldJob, HeldJobs};
-use self::processes::{QuickDeathBackoff, Slot};
+use self::processes::{ProgramWait, QuickDeathBackoff, Slot};
 use crate::clock::moment::Moment;
 use crate::model::ending::EndingRequest;
 use crate::model::work::{PoppedJob, WorkEvent, WorkEventKind};
@@ -131,6 +131,9 @@ pub struct Machine {
     popped: u64,
     /// When the first of the latest starts failed, if the program cannot be started and all of them failed for that.
     unstartable_since: Option<f64>,
+    /// Whether the program was started once.
+    was_started: bool,
+    program_wait: Option<ProgramWait>,
     start_failures: u32,
     /// The number of consecutive starts that failed because the machine could not start a process.
     busy_failures: u32,
@@ -210,6 +213,8 @@ impl Machine {
             was_put: false,
             popped: 0,
             unstartable_since: None,
+            was_started: false,
+            program_wait: None,
             start_failures: 0,
             busy_failures: 0,
             directory_failures: vec![0; slots],
@@ -246,12 +251,12 @@ impl Machine {
         match event {
             Event::Started { slot } => {
                 (self.start_failures, self.busy_failures) = (0, 0);
-                self.unstartable_since = None;
+                self.note_program_started(now);
                 self.directory_failures[slot] = 0;
             }
             Event::NotStarted {
                 slot,
-                why: StartFailure::Program(message),
+                why: StartFailure::Program(message) | StartFailure::Missing(message),
                 jobs,
             } if self.may_retry_unstartable_program(now) => {
                 self.keep_jobs_until_next_start(now, slot, message, jobs)
@@ -259,6 +264,7 @@ impl Machine {
             Event::NotStarted { slot, why, .. } => {
                 self.fail_or_release_unstarted_jobs(now, slot, why)
             }
+            Event::ProgramFound => self.try_program_again(now),
             Event::Line { slot, answer } => self.handle_answer_line(now, slot, answer),
             Event::AnswerOnStdout { slot, jid } => self.warn_once_of_stdout_answer(slot, jid),
             Event::Mute { slot } => self.plan_stop_after_answers_closed(now, slot),
@@ -304,6 +310,7 @@ impl Machine {
         self.give_up_expired_locks(now);
         self.send_due_signals_and_end_idle_processes(now);
         self.start_or_feed_processes(now);
+        self.check_program_if_due(now);
         self.send_due_requests(now);
         self.postpone_server_retry_if_nothing_sent(now);
         self.stop_once_counted_jobs_ended();
@@ -330,6 +337,7 @@ impl Machine {
     pub fn next_action_due(&self) -> f64 {
         let mut due = self.held.due.min(self.slots_due).min(self.limit_due);
         due = due.min(self.give_up_at.unwrap_or(f64::INFINITY));
+        due = due.min(self.next_program_check_at().unwrap_or(f64::INFINITY));
         if let ServerLink::Away { retry_at, .. } = self.link {
             return if self.is_awaiting_reply() {
                 due
@@ -368,6 +376,9 @@ impl Machine {
     pub fn readiness(&self) -> WorkerReadiness {
         match self.link {
             _ if self.stage > WorkStage::Working => WorkerReadiness::Stopping,
+            ServerLink::Up if self.next_program_check_at().is_some() => {
+                WorkerReadiness::ProgramMissing
+            }
             ServerLink::Up => WorkerReadiness::Ready,
             ServerLink::Away { refused: None, .. } => WorkerReadiness::ServerAway,
             ServerLink::Away { .. } => WorkerReadiness::ServerRefuses,
@@ -434,7 +445,11 @@ impl Machine {
 
     /// The number of jobs to pop: how many the processes can take, within the limit of the work and of one call.
     fn wanted_job_count(&self) -> u64 {
-        if self.stage > WorkStage::Working || self.is_on_hold || self.rotation.is_empty() {
+        if self.stage > WorkStage::Working
+            || self.is_on_hold
+            || self.rotation.is_empty()
+            || self.next_program_check_at().is_some()
+        {
             return 0;
         }
         let free = self.slots.iter().map(|slot| match slot {
@@ -447,7 +462,12 @@ impl Machine {
             Some(count) => free.min(count.saturating_sub(self.popped)),
             None => free,
         }
-        .min(MAX_POPPED)
+        // One job shows whether a program that was missing can be started again.
+        .min(if self.program_wait.is_some() {
+            1
+        } else {
+            MAX_POPPED
+        })
     }
 
     /// Stops more at each signal.

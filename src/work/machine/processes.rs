@@ -25,11 +25,24 @@ const PROGRAM_ABSENCE: f64 = 60.0;
 /// The shortest and the longest time between two attempts to start such a program in a slot, in seconds.
 const PROGRAM_BACKOFF: (f64, f64) = (0.1, 1.0);
 
+/// Time between two checks whether a missing program is there, in seconds. It doubles, up to [`MAX_WAIT`], each time that
+/// the program is there and still cannot be started.
+const PROGRAM_CHECK: f64 = 1.0;
+
 /// Time between a failed start of a process and the next attempt in its slot, in seconds.
 const START_AGAIN: f64 = 1.0;
 
 /// The work ends when this number of consecutive starts in a slot has failed because of the slot's directory.
 const MAX_DIRECTORY_FAILURES: u32 = 3;
+
+/// A worker pops nothing until a program that it could start before can be started again.
+#[derive(Clone, Debug)]
+pub(super) struct ProgramWait {
+    since: f64,
+    pause: f64,
+    /// When to check next whether the program is there. `None` once it is: then the next job is to start it.
+    check_at: Option<f64>,
+}
 
 /// A process that ends within this time after its start, in seconds, before it has ended a job, is a quick death.
 const QUICK_DEATH_SECONDS: f64 = 1.0;
@@ -323,7 +336,7 @@ impl Machine {
     /// Whether a program that cannot be started now is tried again for the same jobs.
     pub(super) fn may_retry_unstartable_program(&self, now: f64) -> bool {
         let since = self.unstartable_since_if_recent(now).unwrap_or(now);
-        now < since + PROGRAM_PATIENCE
+        self.program_wait.is_none() && now < since + PROGRAM_PATIENCE
     }
 
     fn unstartable_since_if_recent(&self, now: f64) -> Option<f64> {
@@ -375,10 +388,16 @@ impl Machine {
         let Slot::Busy(process) = std::mem::replace(&mut self.slots[slot], Slot::Free) else {
             return;
         };
+        if let StartFailure::Program(message) | StartFailure::Missing(message) = &why
+            && (self.was_started || matches!(why, StartFailure::Missing(_)))
+        {
+            self.release_queue.extend(process.jobs);
+            return self.stop_popping_until_program_is_back(now, slot, message);
+        }
         let is_persistent = self.options.persistent;
         let was_enough = self.start_failures >= MAX_START_FAILURES;
         let is_fault_of_program = match &why {
-            StartFailure::Program(_) => true,
+            StartFailure::Program(_) | StartFailure::Missing(_) => true,
             // The arguments of a persistent process do not depend on the job: a start for another job would fail, too.
             StartFailure::Job(_) => is_persistent,
             StartFailure::Directory(_) | StartFailure::Busy(_) => false,
@@ -403,7 +422,9 @@ impl Machine {
                 }
                 return;
             }
-            StartFailure::Program(_) | StartFailure::Job(_) => START_AGAIN,
+            StartFailure::Program(_) | StartFailure::Missing(_) | StartFailure::Job(_) => {
+                START_AGAIN
+            }
             StartFailure::Directory(message) => {
                 self.directory_failures[slot] += 1;
                 if self.directory_failures[slot] >= MAX_DIRECTORY_FAILURES {
@@ -422,6 +443,66 @@ impl Machine {
         self.release_queue.extend(process.jobs);
         self.warn_about_slot(slot, &Sanitized(why.into_message()).to_string());
         self.close_slot_until(slot, now + wait);
+    }
+
+    /// Releases the jobs that wait for a program that is missing, and pops none until it is back. A worker with a limit,
+    /// which others wait for, ends instead.
+    fn stop_popping_until_program_is_back(&mut self, now: f64, slot: usize, message: &str) {
+        self.queue_release_of_ready_jobs();
+        if self.options.has_limit() {
+            let fault = WorkerRunResult::ProgramLost(message.to_owned());
+            self.start_fault.get_or_insert(fault);
+            return self.stop_popping();
+        }
+        let Some(wait) = &mut self.program_wait else {
+            self.program_wait = Some(ProgramWait {
+                since: self.unstartable_since.unwrap_or(now),
+                pause: PROGRAM_CHECK,
+                check_at: Some(now + PROGRAM_CHECK),
+            });
+            let message = Sanitized(message);
+            let text =
+                format!("{message}; its jobs are given back, and none is popped until it starts");
+            return self.warn_about_slot(slot, &text);
+        };
+        // A job that was popped before the wait began shows nothing new.
+        if wait.check_at.is_none() {
+            wait.pause = (2.0 * wait.pause).min(MAX_WAIT);
+            wait.check_at = Some(now + wait.pause);
+        }
+    }
+
+    /// When to check next whether a missing program is there. Until then, nothing is popped.
+    pub(super) fn next_program_check_at(&self) -> Option<f64> {
+        let wait = self.program_wait.as_ref();
+        wait.filter(|_| self.stage == WorkStage::Working)?.check_at
+    }
+
+    pub(super) fn check_program_if_due(&mut self, now: f64) {
+        if self.next_program_check_at().is_some_and(|at| at <= now)
+            && let Some(wait) = &mut self.program_wait
+        {
+            wait.check_at = Some(now + wait.pause);
+            self.actions.push(Action::CheckProgram);
+        }
+    }
+
+    pub(super) fn try_program_again(&mut self, now: f64) {
+        if let Some(wait) = &mut self.program_wait {
+            wait.check_at = None;
+            self.poll_at = now;
+        }
+    }
+
+    pub(super) fn note_program_started(&mut self, now: f64) {
+        self.was_started = true;
+        self.unstartable_since = None;
+        if let Some(wait) = self.program_wait.take() {
+            let absence = format_duration((now - wait.since).round());
+            let line = format!("the command can be started again, after {absence}");
+            self.add_report(Report::Warning(line));
+            self.poll_at = now;
+        }
     }
 
     /// Starts no process in a slot before this time.

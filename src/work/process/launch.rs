@@ -64,8 +64,11 @@ pub enum StdoutMode {
 /// Why a process could not be started, which shows whether the next starts will probably fail, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StartFailure {
-    /// The program does not exist or cannot be executed. Other jobs will fail to start, too.
+    /// The system cannot execute the file of the program. Other jobs will fail to start, too.
     Program(String),
+    /// The program or its directory, which [`check_program`] found at the start of the work, is missing or not
+    /// executable. Other jobs will fail to start, too.
+    Missing(String),
     /// The data of this job cannot be passed to the program.
     Job(String),
     /// The directory of the slot cannot be prepared. Other jobs of the slot will fail to start, too.
@@ -83,6 +86,7 @@ impl StartFailure {
     pub fn into_message(self) -> String {
         match self {
             StartFailure::Program(message)
+            | StartFailure::Missing(message)
             | StartFailure::Job(message)
             | StartFailure::Directory(message)
             | StartFailure::Busy(message) => message,
@@ -282,8 +286,9 @@ fn start_failure(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -
         let directory = Sanitized(directory.as_os_str().as_encoded_bytes());
         let why = io_message_without_errno(&fault);
         let message = format!("cannot change to directory `{directory}`: {why}");
-        return StartFailure::Program(message);
+        return StartFailure::Missing(message);
     }
+    let mut failure: fn(String) -> StartFailure = StartFailure::Missing;
     let why = match find_in_path(program) {
         None if program.as_encoded_bytes().contains(&b'/') => "it does not exist".into(),
         None => "it is not in PATH".into(),
@@ -291,13 +296,17 @@ fn start_failure(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -
         Some(metadata) if metadata.permissions().mode() & 0o111 == 0 => {
             "it is not executable".into()
         }
-        Some(_) if fault.kind() == io::ErrorKind::NotFound => {
-            "the interpreter that its first line names does not exist".into()
+        Some(_) => {
+            failure = StartFailure::Program;
+            if fault.kind() == io::ErrorKind::NotFound {
+                "the interpreter that its first line names does not exist".into()
+            } else {
+                words
+            }
         }
-        Some(_) => words,
     };
     let program = Sanitized(program.as_encoded_bytes());
-    StartFailure::Program(format!("cannot start `{program}`: {why}"))
+    failure(format!("cannot start `{program}`: {why}"))
 }
 
 /// The file that a program's name means.
