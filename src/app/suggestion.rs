@@ -6,9 +6,12 @@ use crate::text;
 
 /// Words of other tools, each with the commands of `qless` for that task. For these words, a command of similar
 /// spelling is not suggested.
-const WORDS: [(&[&str], &[&str]); 14] = [
-    (&["rm", "del", "delete", "kill", "remove"], &["cancel"]),
-    (&["continue"], &["unpause"]),
+const WORDS: [(&[&str], &[&str]); 24] = [
+    (&["rm", "del", "delete", "remove", "purge"], &["cancel"]),
+    (&["kill"], &["timeout", "cancel"]),
+    (&["stop", "halt"], &["pause"]),
+    (&["start", "continue"], &["unpause"]),
+    (&["unlock", "release"], &["timeout"]),
     (&["requeue", "restart"], &["retry"]),
     (&["show", "describe", "info", "inspect"], &["get"]),
     (&["ls", "list"], &["jobs", "queues"]),
@@ -20,6 +23,13 @@ const WORDS: [(&[&str], &[&str]); 14] = [
     (&["dash", "dashboard", "ui", "monitor"], &["top"]),
     (&["why"], &["explain"]),
     (&["tree", "dag"], &["graph"]),
+    (&["history"], &["get"]),
+    (&["cron", "schedule", "repeat"], &["recur"]),
+    (&["limit", "limits", "concurrency"], &["throttle"]),
+    (&["lane", "lanes"], &["key"]),
+    (&["backup", "dump"], &["export"]),
+    (&["restore", "load"], &["import"]),
+    (&["fsck", "repair", "fix"], &["check"]),
     (&["diagnose", "troubleshoot", "selftest"], &["doctor"]),
 ];
 

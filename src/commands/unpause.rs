@@ -92,7 +92,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             core.unpause_queues(now, &queues)?;
             let ended = paused.iter().map(|queue| {
                 let before = queue.pause_and_author_text(ui.render_options());
-                format!("{} (was {before})", queue.name)
+                match &*before {
+                    "" => format!("{} (its pause had ended)", queue.name),
+                    before => format!("{} (was {before})", queue.name),
+                }
             });
             let unpaused = format!("unpaused {}", comma_list(ended.collect::<Vec<String>>()));
             ui.note_to_people(&unpaused);

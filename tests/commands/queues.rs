@@ -53,6 +53,18 @@ fn an_entry_without_a_job_does_not_hide_how_long_the_next_job_has_waited() {
 }
 
 #[test]
+fn a_delayed_job_waits_since_it_is_due() {
+    let redis = Redis::start();
+    redis.ok(100, "put mail K --jid a --delay 20s");
+    redis.session(expect![[r#"
+        123 $ qless queues --columns queue,waiting,next-waits
+        mail	1	3s
+        123 $ qless health --max-head-wait 10s
+        ✓ mail: the next job has waited 3.0s, limit 10s
+    "#]]);
+}
+
+#[test]
 fn listing_queues_changes_nothing() {
     let redis = busy();
     let before = redis.dump();

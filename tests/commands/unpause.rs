@@ -96,4 +96,9 @@ fn a_queue_that_was_not_paused_is_not_said_to_be_unpaused() {
         64 $ qless unpause images -o json | jq -c .targets
         []
     "#]]);
+    redis.ok(65, "pause mail --for 2s");
+    let printed = redis.on_terminal(70.0, "unpause mail");
+    printed.shows(expect![[r#"
+        unpaused mail (its pause had ended)
+    "#]]);
 }

@@ -28,7 +28,10 @@ end
 return function(now, queue, counts, known, brief)
   local head = counts.head
   if counts.work == 0 and counts.due > 0 then
-    local since = arrival_of(now, nil, nil, call('zrange', Keys.queue .. queue .. Keys.scheduled, '0', '0')[1])
+    -- A due job of the schedule waits since it is due.
+    local due = call('zrange', Keys.queue .. queue .. Keys.scheduled, '0', '0', 'WITHSCORES')
+    local since = tonumber(due[2])
+    if not since or since <= 0 then since = arrival_of(now, nil, nil, due[1]) end
     head = since and string.format('%.3f', since)
   end
   local text, pause = read_pause(now, queue)
