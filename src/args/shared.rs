@@ -61,16 +61,25 @@ pub(crate) struct BulkFlags {
 }
 
 impl BulkFlags {
-    /// The first flag given that only makes sense for several jobs.
-    pub(crate) fn given_flag_for_several_jobs(&self) -> Option<&'static str> {
+    /// The names of the given flags.
+    pub(crate) fn given_flags(&self) -> impl Iterator<Item = &'static str> {
         let flags = [
+            ("--dry-run", self.dry_run),
             ("--rate", self.rate.is_some()),
             ("--fail-fast", self.fail_fast),
             ("--require-match", self.require_match),
+            ("--reason", self.reason.is_some()),
             ("--report", self.report.is_some()),
+            ("--wait-replicas", self.replicas.wait_replicas.is_some()),
         ];
-        let given = flags.into_iter().find(|(_, given)| *given);
+        let given = flags.into_iter().filter(|(_, given)| *given);
         given.map(|(flag, _)| flag)
+    }
+
+    /// The first flag given that only makes sense for several jobs.
+    pub(crate) fn given_flag_for_several_jobs(&self) -> Option<&'static str> {
+        const FLAGS: [&str; 4] = ["--rate", "--fail-fast", "--require-match", "--report"];
+        self.given_flags().find(|flag| FLAGS.contains(flag))
     }
 }
 

@@ -40,6 +40,7 @@ use crate::session::Session;
 /// See also: `qless failed`, `qless help selectors`, `qless help recipes`
 #[derive(Clone, Debug, clap::Args)]
 #[command(add = value::JidCompletionKind::Failed,
+          mut_arg("existing_queue", |flag| flag.requires("to")),
           mut_arg("spread", |flag| flag.conflicts_with_all(["worker", "as_holder"])))]
 pub(crate) struct Args {
     /// Put them into this queue instead of their own
