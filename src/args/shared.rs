@@ -225,9 +225,9 @@ impl From<SelectorWithoutFailureFlags> for Selector {
 }
 
 impl Selector {
-    /// Whether no flag narrows the selection.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.first_narrowing_flag().is_none()
+    /// Whether no flag selects jobs: no flag narrows the selection, and `--all` is not given, which selects every job.
+    pub(crate) fn selects_nothing(&self) -> bool {
+        !self.all && self.first_narrowing_flag().is_none()
     }
 
     /// Whether only queues and states narrow the selection.
@@ -296,11 +296,11 @@ impl Selector {
         given.map(|(flag, states, _)| (flag, states)).collect()
     }
 
-    /// The states to select: those of `--state`, else all, without the states that other flags exclude. An empty
-    /// selector means the states of jobs in queues.
+    /// The states to select: those of `--state`, else all, without the states that other flags exclude. A selector
+    /// that selects nothing means the states of jobs in queues.
     pub(crate) fn effective_states(&self) -> Vec<State> {
         let named: &[State] = match self.states.as_slice() {
-            [] if self.is_empty() && !self.all => &State::QUEUED,
+            [] if self.selects_nothing() => &State::QUEUED,
             [] => State::VARIANTS,
             states => states,
         };
@@ -427,17 +427,14 @@ impl From<JobTargets<SelectorWithoutFailureFlags>> for JobTargets {
 impl JobTargets {
     /// Whether neither jids nor flags select jobs.
     pub(crate) fn is_empty(&self) -> bool {
-        self.jids.is_empty() && self.selector.is_empty() && !self.selector.all
+        self.jids.is_empty() && self.selector.selects_nothing()
     }
 
     /// Refuses jids together with flags that select jobs, neither jids nor such flags, and flags that no job can
     /// match.
     pub(crate) fn require_either_jids_or_selector(&self) -> Result<(), Error> {
-        let SelectorWithoutFailureFlags {
-            limit, offset, all, ..
-        } = &self.selector.filters;
-        let nothing = self.selector.is_empty() && !all;
-        let selects = !nothing || limit.is_some() || *offset > 0;
+        let nothing = self.selector.selects_nothing();
+        let selects = !nothing || self.selector.limit.is_some() || self.selector.offset > 0;
         match (self.jids.is_empty(), selects) {
             (false, true) => Err(Error::usage(
                 "give either jids or flags that select jobs, not both",

@@ -93,7 +93,7 @@ impl Args {
     /// The failed jobs that an action is for. Refuses to act on all groups unless a flag says so.
     fn selector_for_action(&self) -> Result<Selector, Error> {
         let selector = &self.selector;
-        if selector.is_empty() && !self.all_groups && !selector.all {
+        if selector.selects_nothing() && !self.all_groups {
             return Err(Error::usage("no group is given")
                 .hint("`--group GROUP` names one, `--all-groups` means all"));
         }
@@ -121,7 +121,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         )));
     }
     let mut selector = args.selector;
-    if selector.is_empty() && !selector.all {
+    if selector.selects_nothing() {
         return list_failure_groups(&selector, session);
     }
     session.ui.require_format(&[Format::Jid, Format::Raw])?;

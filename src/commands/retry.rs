@@ -121,7 +121,7 @@ fn note_flags_ineffective_without_state(
     selector: &Selector,
     session: &mut Session,
 ) {
-    if !selector.states.is_empty() || (selector.is_empty() && !selector.all) {
+    if !selector.states.is_empty() || selector.selects_nothing() {
         return;
     }
     for (given, flag, state) in [
