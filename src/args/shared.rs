@@ -256,9 +256,7 @@ impl Selector {
     /// The given flags that no index serves.
     pub(crate) fn unindexed_flags(&self) -> Vec<&'static str> {
         let unindexed = |flag: &&str| matches!(*flag, "--klass" | "--where" | "--throttle");
-        self.all_given_narrowing_flags()
-            .filter(unindexed)
-            .collect()
+        self.all_given_narrowing_flags().filter(unindexed).collect()
     }
 
     fn first_narrowing_flag(&self) -> Option<&'static str> {
