@@ -198,6 +198,7 @@ impl Args {
                 return MemberDispatch::Refused("`--shard-by` needs the data on the command line");
             }
             Some(_) => Vec::new(),
+            // If `--arg` is wrong, `put_one` says so.
             None => data::build_object(&self.arg).unwrap_or_default(),
         };
         let job = self.new_job(data);
