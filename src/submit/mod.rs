@@ -20,7 +20,7 @@ use crate::bulk::new_queues;
 use crate::bulk::pace::{Pace, interrupted_error};
 use crate::bulk::restart::RestartWatch;
 use crate::clock::moment::Moment;
-use crate::core::api::guard::{GuardReply, PutPolicy, PutResult, ThrottleMaximaJson};
+use crate::core::api::guard::{GuardReply, PutEvidence, PutPolicy, PutResult, ThrottleMaximaJson};
 use crate::core::call::blocks_writes;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
@@ -349,7 +349,8 @@ impl RoundSender<'_> {
             }
             let maxima = self.to_set.as_ref();
             let core = session.core()?;
-            let answers = round.send_timestamped_calls(core, &mut self.next, maxima, false);
+            let answers =
+                round.send_timestamped_calls(core, &mut self.next, maxima, PutEvidence::FirstEntry);
             let mut stopped_by = self.report_round_outcomes(session, &mut round, answers)?;
             if let Some(restarts) = &mut self.restarts {
                 restarts.check_loss_if_reconnected(session.core()?, self.tally.put_count());
@@ -465,13 +466,13 @@ impl RoundSender<'_> {
         let (Some(OutcomeCode::Exists), Some(since)) = (reply.refusal_code(), since) else {
             return Ok(vec![reply]);
         };
-        if reply.is_existing_since(since, true) {
+        if reply.is_existing_since(since, PutEvidence::NewestPut) {
             return Ok(vec![GuardReply::Done(PutResult::default())]);
         }
         let call = batch.take_replacing_call(self.to_set.as_ref());
         let core = session.core()?;
         let now = core.now();
-        core.put_many(now, vec![(call, 1)], false)
+        core.put_many(now, vec![(call, 1)], PutEvidence::FirstEntry)
             .pop()
             .unwrap_or_else(|| Ok(Vec::new()))
     }
@@ -569,7 +570,7 @@ fn line_outcome(job: &SentJob, reply: &GuardReply<PutResult>, leaves_existing: b
         }
     };
     // The job exists because an earlier run put it, and ended before it recorded the reply.
-    let is_put_by_earlier_run = |since| reply.is_existing_since(since, false);
+    let is_put_by_earlier_run = |since| reply.is_existing_since(since, PutEvidence::FirstEntry);
     if job.since.is_some_and(is_put_by_earlier_run) {
         return job.outcome_with_code(OutcomeCode::Ok);
     }
