@@ -200,6 +200,9 @@ pub(crate) fn submit_file(
         note_lost_jobs(&lost, &journal.ledger.display_path(), session);
     }
     let (journal, state) = journal.unzip();
+    let resumable = !fresh || journal.is_some();
+    // A dry run reads the journal and never writes it.
+    let journal = journal.filter(|_| !dry_run);
     let restarts = if dry_run {
         None
     } else {
@@ -244,7 +247,7 @@ pub(crate) fn submit_file(
             pace,
             tally,
             restarts,
-            resumable: !fresh || journal.is_some(),
+            resumable,
             journal,
             jobs,
             next: begun,
@@ -302,6 +305,7 @@ struct RoundSender<'s> {
     tally: PutTally,
     /// `None` in a dry run.
     restarts: Option<RestartWatch>,
+    /// `None` in a dry run.
     journal: Option<JournalOrReport>,
     jobs: usize,
     /// The earliest moment of the next call.
@@ -342,7 +346,7 @@ impl RoundSender<'_> {
                 return Ok(Some(changed));
             }
             self.next = session.core()?.now().max(self.next);
-            if let (Some(journal), false) = (&mut self.journal, self.options.policy.dry_run)
+            if let Some(journal) = &mut self.journal
                 && let Err(error) = journal.record_round_before_send(&round, self.next)
             {
                 return Ok(Some(error));
@@ -424,7 +428,7 @@ impl RoundSender<'_> {
         if is_put && self.to_set.take().is_some() && !self.options.policy.dry_run {
             self.maxima.note_changed_maxima(session);
         }
-        if let (Some(journal), false) = (&mut self.journal, self.options.policy.dry_run)
+        if let Some(journal) = &mut self.journal
             && let Err(error) = journal.write_outcomes_without_sync()
         {
             stopped_by.get_or_insert(error);
