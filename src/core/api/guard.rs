@@ -398,6 +398,7 @@ impl Core {
         }
         let mut options = options.to_string().into_bytes();
         if let Some(to) = to {
+            // A name that is not UTF-8 cannot be part of a serde_json value, so `to` is added to the text.
             options.pop();
             options.extend(b",\"to\":");
             options.extend(quote_string(to.as_bytes()));
