@@ -17,7 +17,7 @@ use crate::args::shared::{BULK, RequireExistingQueueFlag};
 use crate::args::value;
 use crate::bulk::maxima::ThrottleMaximaToSet;
 use crate::bulk::new_queues;
-use crate::bulk::pace::{Pace, interrupted_error};
+use crate::bulk::pace::{Pace, interrupted_error, stopped_error};
 use crate::bulk::restart::RestartWatch;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::{GuardReply, PutEvidence, PutPolicy, PutResult, ThrottleMaximaJson};
@@ -493,11 +493,7 @@ impl RoundSender<'_> {
         }
         let is_refused = blocks_writes(&error);
         let error = if is_refused {
-            let options = session.ui.render_options();
-            error.stopped_after(
-                &options.count(done as u64),
-                &options.count(self.jobs as u64),
-            )
+            stopped_error(error, done, self.jobs, session.ui.render_options())
         } else {
             error
         };
