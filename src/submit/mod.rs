@@ -45,7 +45,7 @@ mod round;
 mod tally;
 
 use jid::LineDefaults;
-use journal::{JournalOrReport, LostJobs};
+use journal::{JournalOrReport, JournalState, LostJobs};
 use round::{CallOutcomes, PackPolicyAndLimits, PutBatch, PutRound, SentJob};
 use tally::PutTally;
 
@@ -91,6 +91,30 @@ pub(crate) struct SubmitOptions {
     pub replicas: Option<u64>,
     /// Whether [`ExitAndSubmittedJids::jids`] is filled.
     pub keep_jids: bool,
+}
+
+impl SubmitOptions {
+    /// The policy and the limits of each call. The relative times of the jobs count from `now`.
+    fn pack_policy_and_limits(&self, pace: &Pace, now: Moment) -> PackPolicyAndLimits {
+        // With `--fail-fast`, each call has one job, so that no job is put after the first failure.
+        let (batch, jobs, calls) = if self.flags.fail_fast {
+            (1, 1, 1)
+        } else {
+            (CALL_JOBS, ROUND_JOBS, CALLS)
+        };
+        PackPolicyAndLimits {
+            policy: PutPolicy {
+                // A dry run allows missing dependencies: the calls before put nothing, so the core cannot find the
+                // jobs that they would put.
+                allow_missing: self.policy.allow_missing || self.policy.dry_run,
+                ..self.policy
+            },
+            batch: self.flags.batch.unwrap_or(batch).min(MAX_JOBS_PER_CALL),
+            jobs: pace.slice_size(jobs),
+            calls,
+            now,
+        }
+    }
 }
 
 /// The result of `put --from`.
@@ -154,9 +178,15 @@ pub(crate) fn submit_file(
         Some(file) => file,
         None => open_lines_with_length_limit(&options.from, defaults)?,
     };
-    let queues = new_queues::are_new_queues_checked(options.existing, dry_run, session);
-    let sums = flags.journal.is_some() || flags.report.is_some();
-    let mut checked = check::check_lines(&mut file, defaults, &options.throttles, sums, queues)?;
+    let needs_queues = new_queues::are_new_queues_checked(options.existing, dry_run, session);
+    let needs_sums = flags.journal.is_some() || flags.report.is_some();
+    let mut checked = check::check_lines(
+        &mut file,
+        defaults,
+        &options.throttles,
+        needs_sums,
+        needs_queues,
+    )?;
     let sorted = if checked.has_forward_dependencies {
         Some(order::dependencies_first(&file, defaults)?)
     } else {
@@ -193,11 +223,7 @@ pub(crate) fn submit_file(
     drop(checked);
     let begun = session.connect()?;
     if let Some((journal, state)) = &mut journal {
-        if !dry_run {
-            journal.ledger.write_head_or_report_restart(session)?;
-        }
-        let lost = journal.verify_done_lines_if_loss_possible(state, session.core()?)?;
-        note_lost_jobs(&lost, &journal.ledger.display_path(), session);
+        continue_journal(journal, state, dry_run, session)?;
     }
     let (journal, state) = journal.unzip();
     let resumable = !fresh || journal.is_some();
@@ -213,22 +239,7 @@ pub(crate) fn submit_file(
         maxima.confirm_if_protected(session)?;
     }
     let pace = Pace::new(session.share_of_rate(flags.rate));
-    let limits = PackPolicyAndLimits {
-        policy: PutPolicy {
-            // A dry run allows missing dependencies: the calls before put nothing, so the core cannot find the jobs
-            // that they would put.
-            allow_missing: options.policy.allow_missing || dry_run,
-            ..options.policy
-        },
-        // With `--fail-fast`, each call has one job, so that no job is put after the first failure.
-        batch: flags
-            .batch
-            .unwrap_or(if flags.fail_fast { 1 } else { CALL_JOBS })
-            .min(MAX_JOBS_PER_CALL),
-        jobs: pace.slice_size(if flags.fail_fast { 1 } else { ROUND_JOBS }),
-        calls: if flags.fail_fast { 1 } else { CALLS },
-        now: begun,
-    };
+    let limits = options.pack_policy_and_limits(&pace, begun);
     let stopwatch = session.clock().start_stopwatch();
     let tally = PutTally::new(&session.ui, options, jobs, sorted.is_some(), stopwatch);
     let (to, rounds) = sync_channel(ROUNDS_PACKED_AHEAD);
@@ -258,12 +269,25 @@ pub(crate) fn submit_file(
         if sender.tally.has_planned_lines() {
             sender.maxima.note_planned_maxima(session);
         }
-        let stopped_by = stopped_by?;
-        let stopped_by = sender.finish_restart_watch(stopped_by, session)?;
-        let stopped_by =
-            stopped_by.map(|error| sender.with_progress_and_resume_hint(error, session));
-        sender.tally.write_totals(&mut session.ui, stopped_by)
+        let error = sender.finish_restart_watch(stopped_by?, session)?;
+        let error = error.map(|error| sender.with_progress_and_resume_hint(error, session));
+        sender.tally.write_totals(&mut session.ui, error)
     })
+}
+
+/// Begins a new journal, or continues that of an earlier run: lines whose jobs are lost count as not done.
+fn continue_journal(
+    journal: &mut JournalOrReport,
+    state: &mut JournalState,
+    dry_run: bool,
+    session: &mut Session,
+) -> Result<(), Error> {
+    if !dry_run {
+        journal.ledger.write_head_or_report_restart(session)?;
+    }
+    let lost = journal.verify_done_lines_if_loss_possible(state, session.core()?)?;
+    note_lost_jobs(&lost, &journal.ledger.display_path(), session);
+    Ok(())
 }
 
 /// Notes on stderr how many jobs that the journal calls done are missing on the server.
