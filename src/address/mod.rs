@@ -99,11 +99,8 @@ impl ServerTarget {
     /// Parses an address.
     pub fn parse(text: &str) -> Result<ServerTarget, Error> {
         ServerTarget::parse_address(text).map_err(|wrong| {
-            let error = Error::usage(format!("address `{}` {}", mask_password(text), wrong.why));
-            match wrong.hint {
-                Some(hint) => error.hint(hint),
-                None => error,
-            }
+            let what = format!("address `{}` {}", mask_password(text), wrong.why);
+            Error::usage(what).hint_if(wrong.hint)
         })
     }
 

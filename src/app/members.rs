@@ -5,7 +5,6 @@
 //! Each member runs the command in a thread, with a session and a connection of its own. This module joins the output
 //! of the members, and asks their questions once for all of them. There is no state besides the config file.
 
-use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
@@ -44,17 +43,13 @@ pub(super) fn run(
     members: &ContextMembers,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    let context_member_dispatch = command.context_member_dispatch();
     let group = CommandOnMembers {
         command,
+        dispatch: command.context_member_dispatch(),
         members,
-        wait_for_any: match &context_member_dispatch {
-            MemberDispatch::Wait { any, .. } => Some(*any),
-            _ => None,
-        },
         names_several_groups: session.canonical_command().flag_count("--group") > 1,
     };
-    match context_member_dispatch {
+    match &group.dispatch {
         MemberDispatch::Itself => command.run(session),
         MemberDispatch::Apart => {
             session.refuse_password_prompt_per_member()?;
@@ -86,13 +81,11 @@ pub(super) fn run(
             group.run_on_members_with_jobs(&given, session)
         }
         MemberDispatch::NewJob { kept_with, jid } => {
-            let fresh = || Cow::Owned(uuid::Uuid::new_v4().as_bytes().to_vec());
-            let kept_with = kept_with.unwrap_or_else(fresh);
-            let index = ContextMembers::member_index_of_new_job(&kept_with, members.list.len());
-            let index = match jid {
-                Some(jid) => group.find_member_with_job(jid, session).unwrap_or(index),
-                None => index,
-            };
+            let fresh = uuid::Uuid::new_v4();
+            let kept_with = kept_with.as_deref().unwrap_or(fresh.as_bytes());
+            let new = || ContextMembers::member_index_of_new_job(kept_with, members.list.len());
+            let found = jid.and_then(|jid| group.find_member_with_job(jid, session));
+            let index = found.unwrap_or_else(new);
             group.run_on_member(index, MemberCommandPart::default(), session)
         }
         MemberDispatch::NewJobs(args) => {
@@ -122,9 +115,8 @@ pub(super) fn run(
 /// A command, and the members it runs on.
 struct CommandOnMembers<'g> {
     command: &'g Command,
+    dispatch: MemberDispatch<'g>,
     members: &'g ContextMembers,
-    /// For a command that waits for jobs: whether the end of one job ends the wait.
-    wait_for_any: Option<bool>,
     /// Whether several groups are named. A member that lacks one of them does not list the jobs of the others either.
     names_several_groups: bool,
 }
@@ -271,16 +263,13 @@ impl<'g> CommandOnMembers<'g> {
         let mut own: Vec<Vec<Name>> = vec![Vec::new(); count];
         let mut unknown = Vec::new();
         let away = || found.iter().find_map(|found| found.as_ref().err());
+        let all_must_exist = matches!(self.dispatch, MemberDispatch::AllJobs(_));
         for (at, jid) in given.jids().iter().enumerate() {
             let has = |found: &Result<Vec<bool>, Error>| found.as_ref().is_ok_and(|has| has[at]);
             let holders: Vec<usize> = (0..count).filter(|index| has(&found[*index])).collect();
             match holders.as_slice() {
                 [] if away().is_some() => unknown.push(jid),
-                [] if matches!(
-                    self.command.context_member_dispatch(),
-                    MemberDispatch::AllJobs(_)
-                ) =>
-                {
+                [] if all_must_exist => {
                     let what = format!("job `{jid}` does not exist; nothing was changed");
                     return Err(Error::not_found(what).about_jid(jid));
                 }
@@ -290,11 +279,7 @@ impl<'g> CommandOnMembers<'g> {
                 [one, other, ..] => return Err(self.jid_on_two_members_error(jid, *one, *other)),
             }
         }
-        if let (MemberDispatch::AllJobs(_), Some(first), Some(error)) = (
-            self.command.context_member_dispatch(),
-            unknown.first(),
-            away(),
-        ) {
+        if let (true, Some(first), Some(error)) = (all_must_exist, unknown.first(), away()) {
             let what = format!(
                 "cannot find job `{first}`: {}; nothing was changed",
                 error.message()
@@ -478,7 +463,7 @@ impl<'g> CommandOnMembers<'g> {
     /// Whether the error of a member counts even if another member has succeeded. Often "not found" does not count:
     /// another member may have what this one lacks.
     fn counts_despite_success(&self, error: &Error) -> bool {
-        match self.command.context_member_dispatch() {
+        match &self.dispatch {
             _ if error.kind() != Kind::NotFound || self.names_several_groups => true,
             MemberDispatch::Jobs(jids) | MemberDispatch::JobsInOrder(jids) => !jids.is_empty(),
             MemberDispatch::AllJobs(_) | MemberDispatch::NewJobs(_) => true,
@@ -489,17 +474,7 @@ impl<'g> CommandOnMembers<'g> {
 
     /// Whether the command puts the jobs of a file: then a bad exit code of any member counts.
     fn puts_new_jobs(&self) -> bool {
-        matches!(
-            self.command.context_member_dispatch(),
-            MemberDispatch::NewJobs(_)
-        )
-    }
-
-    fn waits_for_named_jobs(&self) -> bool {
-        matches!(
-            self.command.context_member_dispatch(),
-            MemberDispatch::Wait { jids: [_, ..], .. }
-        )
+        matches!(self.dispatch, MemberDispatch::NewJobs(_))
     }
 
     /// Reports the errors of members, and chooses the exit code of the whole command.
@@ -563,7 +538,7 @@ impl<'g> CommandOnMembers<'g> {
             let some_away = errors.iter().any(|(_, error)| is_unreachable(error));
             // Exit 4 is for a jid that no member has. If only some members lack a queue, the exit code is that of a
             // partial failure.
-            let is_whole = match self.command.context_member_dispatch() {
+            let is_whole = match self.dispatch {
                 _ if is_unknown && some_away => false,
                 MemberDispatch::EachMustHaveNames => !has_ended_well,
                 _ if self.names_several_groups => !has_ended_well,
@@ -579,10 +554,10 @@ impl<'g> CommandOnMembers<'g> {
             .iter()
             .filter_map(|(_, result)| result.as_ref().ok().copied())
             .collect();
-        if self.wait_for_any.is_some() && exits.iter().all(|exit| *exit == Exit::NotFound) {
+        let unknown = |exit: &Exit| *exit == Exit::NotFound;
+        if matches!(self.dispatch, MemberDispatch::Wait { .. }) && exits.iter().all(unknown) {
             return Ok(Exit::Ok);
         }
-        let unknown = |exit: &Exit| *exit == Exit::NotFound;
         if !self.puts_new_jobs() && !exits.iter().all(unknown) {
             exits.retain(|exit| !unknown(exit));
         }
@@ -725,12 +700,12 @@ impl MemberRunCoordinator<'_> {
     /// Whether the result of a member ends the wait of the whole command.
     fn decides_wait(&self, result: &Result<Exit, Error>) -> bool {
         let exit = result.as_ref().map_or_else(Error::exit, |exit| *exit);
-        match self.group.wait_for_any {
+        match self.group.dispatch {
             // A member without such jobs.
-            Some(_) if exit == Exit::NotFound && !self.group.waits_for_named_jobs() => false,
-            Some(true) => exit == Exit::Ok,
-            Some(false) => exit != Exit::Ok && exit != Exit::Server,
-            None => false,
+            MemberDispatch::Wait { jids: [], .. } if exit == Exit::NotFound => false,
+            MemberDispatch::Wait { any: true, .. } => exit == Exit::Ok,
+            MemberDispatch::Wait { any: false, .. } => exit != Exit::Ok && exit != Exit::Server,
+            _ => false,
         }
     }
 

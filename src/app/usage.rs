@@ -26,10 +26,8 @@ pub(crate) fn usage_error(error: &clap::Error) -> Error {
     let value = text(ContextKind::InvalidValue);
     let sentence = match error.kind() {
         ErrorKind::InvalidSubcommand => {
-            return with_hint(
-                unknown_command_error_without_hint(&text(ContextKind::InvalidSubcommand)),
-                error,
-            );
+            let name = text(ContextKind::InvalidSubcommand);
+            return unknown_command_error_without_hint(&name).hint_if(usage_hint(error));
         }
         ErrorKind::UnknownArgument if arg.starts_with('-') => format!("unknown flag `{arg}`"),
         ErrorKind::UnknownArgument => {
@@ -65,7 +63,7 @@ pub(crate) fn usage_error(error: &clap::Error) -> Error {
         ErrorKind::InvalidUtf8 => "an argument is not UTF-8".into(),
         _ => plain::first_error_line(error),
     };
-    let usage = with_hint(Error::usage(sentence), error);
+    let usage = Error::usage(sentence).hint_if(usage_hint(error));
     if arg == "--prefix" {
         value::suggest_working_prefix(usage, &value)
     } else {
@@ -76,13 +74,6 @@ pub(crate) fn usage_error(error: &clap::Error) -> Error {
 /// The usage error about a command that does not exist.
 pub(super) fn unknown_command_error_without_hint(name: &str) -> Error {
     Error::usage(format!("unknown command `{name}`"))
-}
-
-fn with_hint(usage: Error, error: &clap::Error) -> Error {
-    match usage_hint(error) {
-        Some(hint) => usage.hint(hint),
-        None => usage,
-    }
 }
 
 /// An argument without the name of its value: `--timeout <D>` is `--timeout`.

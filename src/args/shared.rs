@@ -62,16 +62,25 @@ pub(crate) struct BulkFlags {
 }
 
 impl BulkFlags {
-    /// The first flag given that only makes sense for several jobs.
-    pub(crate) fn given_flag_for_several_jobs(&self) -> Option<&'static str> {
+    /// The names of the given flags.
+    pub(crate) fn given_flags(&self) -> impl Iterator<Item = &'static str> {
         let flags = [
+            ("--dry-run", self.dry_run),
             ("--rate", self.rate.is_some()),
             ("--fail-fast", self.fail_fast),
             ("--require-match", self.require_match),
+            ("--reason", self.reason.is_some()),
             ("--report", self.report.is_some()),
+            ("--wait-replicas", self.replicas.wait_replicas.is_some()),
         ];
-        let given = flags.into_iter().find(|(_, given)| *given);
+        let given = flags.into_iter().filter(|(_, given)| *given);
         given.map(|(flag, _)| flag)
+    }
+
+    /// The first flag given that only makes sense for several jobs.
+    pub(crate) fn given_flag_for_several_jobs(&self) -> Option<&'static str> {
+        const FLAGS: [&str; 4] = ["--rate", "--fail-fast", "--require-match", "--report"];
+        self.given_flags().find(|flag| FLAGS.contains(flag))
     }
 }
 
@@ -217,9 +226,9 @@ impl From<SelectorWithoutFailureFlags> for Selector {
 }
 
 impl Selector {
-    /// Whether no flag narrows the selection.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.first_narrowing_flag().is_none()
+    /// Whether no flag selects jobs: no flag narrows the selection, and `--all` is not given, which selects every job.
+    pub(crate) fn selects_nothing(&self) -> bool {
+        !self.all && self.first_narrowing_flag().is_none()
     }
 
     /// Whether only queues and states narrow the selection.
@@ -243,6 +252,12 @@ impl Selector {
     pub(crate) fn has_no_flag_but_group_or_state(&self) -> bool {
         self.all_given_narrowing_flags()
             .all(|flag| matches!(flag, "--group" | "--state"))
+    }
+
+    /// The given flags that no index serves.
+    pub(crate) fn unindexed_flags(&self) -> Vec<&'static str> {
+        let unindexed = |flag: &&str| matches!(*flag, "--klass" | "--where" | "--throttle");
+        self.all_given_narrowing_flags().filter(unindexed).collect()
     }
 
     fn first_narrowing_flag(&self) -> Option<&'static str> {
@@ -288,11 +303,11 @@ impl Selector {
         given.map(|(flag, states, _)| (flag, states)).collect()
     }
 
-    /// The states to select: those of `--state`, else all, without the states that other flags exclude. An empty
-    /// selector means the states of jobs in queues.
+    /// The states to select: those of `--state`, else all, without the states that other flags exclude. A selector
+    /// that selects nothing means the states of jobs in queues.
     pub(crate) fn effective_states(&self) -> Vec<State> {
         let named: &[State] = match self.states.as_slice() {
-            [] if self.is_empty() && !self.all => &State::QUEUED,
+            [] if self.selects_nothing() => &State::QUEUED,
             [] => State::VARIANTS,
             states => states,
         };
@@ -419,17 +434,14 @@ impl From<JobTargets<SelectorWithoutFailureFlags>> for JobTargets {
 impl JobTargets {
     /// Whether neither jids nor flags select jobs.
     pub(crate) fn is_empty(&self) -> bool {
-        self.jids.is_empty() && self.selector.is_empty() && !self.selector.all
+        self.jids.is_empty() && self.selector.selects_nothing()
     }
 
     /// Refuses jids together with flags that select jobs, neither jids nor such flags, and flags that no job can
     /// match.
     pub(crate) fn require_either_jids_or_selector(&self) -> Result<(), Error> {
-        let SelectorWithoutFailureFlags {
-            limit, offset, all, ..
-        } = &self.selector.filters;
-        let nothing = self.selector.is_empty() && !all;
-        let selects = !nothing || limit.is_some() || *offset > 0;
+        let nothing = self.selector.selects_nothing();
+        let selects = !nothing || self.selector.limit.is_some() || self.selector.offset > 0;
         match (self.jids.is_empty(), selects) {
             (false, true) => Err(Error::usage(
                 "give either jids or flags that select jobs, not both",

@@ -22,7 +22,7 @@ pub(crate) mod tally;
 use std::collections::HashSet;
 use std::mem;
 
-use self::pace::{Pace, interrupted_error};
+use self::pace::{Pace, interrupted_error, stopped_error};
 pub(crate) use self::plan::BulkPlan;
 use self::restart::RestartWatch;
 use self::tally::BulkTally;
@@ -84,10 +84,7 @@ impl BulkPlan {
             tally.add_to_ledger(&JobOutcome::planned(job))?;
         }
         tally.flush_ledger()?;
-        let count = self.jobs.len() as f64;
-        for (index, job) in self.jobs.iter_mut().enumerate() {
-            job.later = self.spread.mul_f64(index as f64 / count);
-        }
+        self.spread_jobs_over_time();
 
         let is_one_jid = self.is_for_one_jid();
         let total = self.jobs.len() + not_tried;
@@ -124,10 +121,7 @@ impl BulkPlan {
             let mut outcomes = Vec::with_capacity(slice.len());
             stopped_by = change(core, now, &self.note, slice, &mut outcomes).err();
             if let Some(error) = &stopped_by {
-                let known: HashSet<Name> =
-                    outcomes.iter().map(|outcome| outcome.jid.clone()).collect();
-                let missing = slice.iter().filter(|job| !known.contains(&job.jid));
-                outcomes.extend(missing.map(|job| JobOutcome::of_failed_call(job, error)));
+                add_outcomes_of_failed_call(&mut outcomes, slice, error);
                 if is_one_jid {
                     for outcome in &outcomes {
                         tally.add_to_ledger(outcome)?;
@@ -174,17 +168,20 @@ impl BulkPlan {
             // The hint of the error, to inspect the job, helps only with a single job.
             Kind::OutcomeUnknown if !is_one_jid => error.hint(resume_hint(remaining, session)),
             _ if done > 0 && blocks_writes(&error) => {
-                let render_options = session.ui.render_options();
-                let (done, all) = (
-                    render_options.count(done as u64),
-                    render_options.count(total as u64),
-                );
-                let stopped = error.stopped_after(&done, &all);
+                let stopped = stopped_error(error, done, total, session.ui.render_options());
                 stopped.further_hint(&resume_hint(remaining, session))
             }
             _ => error,
         });
         tally.write_totals(&mut session.ui, remaining, stopped_by)
+    }
+
+    /// Spreads the starts of the jobs evenly over the time of `--spread`.
+    fn spread_jobs_over_time(&mut self) {
+        let count = self.jobs.len() as f64;
+        for (index, job) in self.jobs.iter_mut().enumerate() {
+            job.later = self.spread.mul_f64(index as f64 / count);
+        }
     }
 
     /// Records the outcomes of a slice. Returns whether a job failed. The refusal of a single named job is an error.
@@ -255,6 +252,17 @@ impl BulkPlan {
         self.jobs.truncate(preceding);
         rest
     }
+}
+
+/// Adds the outcome of each job of a slice that has none, because a call failed.
+fn add_outcomes_of_failed_call(
+    outcomes: &mut Vec<JobOutcome>,
+    slice: &[JobSnapshot],
+    error: &Error,
+) {
+    let known: HashSet<Name> = outcomes.iter().map(|outcome| outcome.jid.clone()).collect();
+    let missing = slice.iter().filter(|job| !known.contains(&job.jid));
+    outcomes.extend(missing.map(|job| JobOutcome::of_failed_call(job, error)));
 }
 
 /// How to continue. `--limit` counts from 0 again, so the printed command has the number of remaining jobs.

@@ -14,44 +14,54 @@ use crate::text::nearest_spelling;
 /// Maximum number of new queues that are named one by one.
 const MAX_NAMED: usize = 10;
 
-/// Prints a note about each queue that does not exist yet or is paused, if stderr is a terminal or this is a dry run. With
+/// Prints a note about each queue that does not exist yet or is paused, if stderr is a terminal or the plan is shown. With
 /// `--existing-queue`, refuses a queue that does not exist.
 pub(crate) fn note_or_refuse_new_queues(
     queues: &[Name],
     flag: RequireExistingQueueFlag,
-    dry_run: bool,
+    is_plan_shown: bool,
     now: Moment,
     session: &mut Session,
 ) -> Result<(), Error> {
-    for line in describe_queues_or_refuse_new(queues, flag, dry_run, now, session)? {
+    for line in describe_queues_or_refuse_new(queues, flag, is_plan_shown, now, session)? {
         session.ui.note(&format!("note: {line}"));
     }
     Ok(())
 }
 
-/// A note that queue and class may be swapped: the queue does not exist, but one with the name of the class
-/// does.
-pub(crate) fn swapped_arguments_note(
+/// As [`note_or_refuse_new_queues`], for the queue of a new job. If it does not exist, but a queue with the name of the
+/// class does, a hint asks whether the two are swapped.
+pub(crate) fn note_or_refuse_new_queue_of_job(
     queue: &Name,
     klass: &Name,
     flag: RequireExistingQueueFlag,
-    dry_run: bool,
+    is_plan_shown: bool,
     now: Moment,
     session: &mut Session,
-) -> Result<Option<String>, Error> {
-    if !are_new_queues_checked(flag, dry_run, session) {
-        return Ok(None);
+) -> Result<(), Error> {
+    if !are_new_queues_checked(flag, is_plan_shown, session) {
+        return Ok(());
     }
     let names = [queue.clone(), klass.clone()];
-    Ok(match session.core()?.queues(now, &names)?.as_slice() {
-        [given, swapped] if !given.exists() && swapped.exists() => CommandLine::new("put")
-            .with_name_argument(klass)
-            .with_name_argument(queue)
-            .fill_sentence(&format!(
-                "the queue comes before the class, and `{klass}` is a queue: did you mean {{}}?"
-            )),
-        _ => None,
-    })
+    let mut found = session.core()?.queues(now, &names)?;
+    let is_klass_a_queue = found.pop().is_some_and(|queue| queue.exists());
+    let are_swapped = is_klass_a_queue && !found.iter().any(Queue::exists);
+    let swapped = CommandLine::new("put")
+        .with_name_argument(klass)
+        .with_name_argument(queue)
+        .fill_sentence(&format!(
+            "the queue comes before the class, and `{klass}` is a queue: did you mean {{}}?"
+        ))
+        .filter(|_| are_swapped);
+    let lines = describe_found_or_refuse_new(found, flag, is_plan_shown, now, session)
+        .map_err(|error| error.hint_if(swapped.clone()))?;
+    for line in lines {
+        session.ui.note(&format!("note: {line}"));
+    }
+    if let Some(hint) = swapped {
+        session.ui.note(&format!("hint: {hint}"));
+    }
+    Ok(())
 }
 
 /// Whether [`describe_queues_or_refuse_new`] would ask the server which queues exist.
@@ -75,11 +85,20 @@ pub(crate) fn describe_queues_or_refuse_new(
     if queues.is_empty() || !are_new_queues_checked(flag, is_plan_shown, session) {
         return Ok(Vec::new());
     }
-    let are_notes_read = session.ui.are_notes_read(is_plan_shown);
-    let core = session.core()?;
-    let queues = core.queues(now, queues)?;
+    let found = session.core()?.queues(now, queues)?;
+    describe_found_or_refuse_new(found, flag, is_plan_shown, now, session)
+}
+
+/// As [`describe_queues_or_refuse_new`], for queues that the server was asked about.
+fn describe_found_or_refuse_new(
+    queues: Vec<Queue>,
+    flag: RequireExistingQueueFlag,
+    is_plan_shown: bool,
+    now: Moment,
+    session: &mut Session,
+) -> Result<Vec<String>, Error> {
     let mut lines = Vec::new();
-    if are_notes_read {
+    if session.ui.are_notes_read(is_plan_shown) {
         let paused: Vec<&Queue> = queues.iter().filter(|queue| queue.paused).collect();
         let named = paused.iter().take(MAX_NAMED);
         lines.extend(named.map(|queue| queue.paused_sentence_with_unpause_command()));
@@ -94,7 +113,7 @@ pub(crate) fn describe_queues_or_refuse_new(
     let Some(first) = new.first() else {
         return Ok(lines);
     };
-    let known = core.index_members(now, &Index::Queues)?;
+    let known = session.core()?.index_members(now, &Index::Queues)?;
     if flag.existing_queue {
         return Err(Error::unknown_name("queue", first, &known));
     }
@@ -109,14 +128,14 @@ pub(crate) fn describe_queues_or_refuse_new(
 }
 
 /// Prints a note about each queue that does not exist although one of a similar name does, if stderr is a terminal or
-/// this is a dry run. Options may be set before a queue has jobs, so a new queue alone is not worth a note.
+/// the plan is shown. Options may be set before a queue has jobs, so a new queue alone is not worth a note.
 pub(crate) fn note_misspelled_queues(
     queues: &[Name],
-    dry_run: bool,
+    is_plan_shown: bool,
     now: Moment,
     session: &mut Session,
 ) -> Result<(), Error> {
-    if queues.is_empty() || !session.ui.are_notes_read(dry_run) {
+    if queues.is_empty() || !session.ui.are_notes_read(is_plan_shown) {
         return Ok(());
     }
     let core = session.core()?;

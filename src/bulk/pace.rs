@@ -69,3 +69,13 @@ pub(crate) fn interrupted_error(
     let (done, all) = (options.count(done as u64), options.count(all as u64));
     Error::new(kind, format!("interrupted after {done} of {all}"))
 }
+
+/// Adds to an error that stopped an action that `done` of `all` jobs were done before.
+pub(crate) fn stopped_error(
+    error: Error,
+    done: usize,
+    all: usize,
+    options: &RenderOptions,
+) -> Error {
+    error.stopped_after(&options.count(done as u64), &options.count(all as u64))
+}

@@ -187,7 +187,8 @@ impl BulkPlan {
         Ok(())
     }
 
-    /// Adds the jobs that a selector selects. Misplaced entries of failure lists are excluded and reported in notes.
+    /// Adds the jobs that a selector selects to a plan without jobs. Misplaced entries of failure lists are excluded and
+    /// reported in notes.
     pub(crate) fn add_selected_jobs(
         &mut self,
         session: &mut Session,

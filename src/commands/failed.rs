@@ -47,7 +47,8 @@ use crate::session::Session;
 ///
 /// See also: `qless retry`, `qless cancel`, `qless help recipes`
 #[derive(Clone, Debug, clap::Args)]
-#[command(mut_arg("spread", |flag| flag.conflicts_with("cancel_all")),
+#[command(mut_arg("existing_queue", |flag| flag.requires("to")),
+          mut_arg("spread", |flag| flag.conflicts_with("cancel_all")),
           mut_arg("dependents", |flag| flag.requires("cancel_all").conflicts_with("retry_all")
               .help("With `--cancel-all`: what to do with jobs that depend on one of these")),
           mut_arg("save", |flag| flag.requires("cancel_all").conflicts_with("retry_all")
@@ -92,7 +93,7 @@ impl Args {
     /// The failed jobs that an action is for. Refuses to act on all groups unless a flag says so.
     fn selector_for_action(&self) -> Result<Selector, Error> {
         let selector = &self.selector;
-        if selector.is_empty() && !self.all_groups && !selector.all {
+        if selector.selects_nothing() && !self.all_groups {
             return Err(Error::usage("no group is given")
                 .hint("`--group GROUP` names one, `--all-groups` means all"));
         }
@@ -113,22 +114,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.cancel_all {
         return cancel_all(args, session);
     }
-    let flags = [
-        ("--dry-run", args.bulk.dry_run),
-        ("--rate", args.bulk.rate.is_some()),
-        ("--fail-fast", args.bulk.fail_fast),
-        ("--require-match", args.bulk.require_match),
-        ("--reason", args.bulk.reason.is_some()),
-        ("--report", args.bulk.report.is_some()),
-        ("--spread", args.spread.spread.is_some()),
-    ];
-    if let Some((flag, _)) = flags.iter().find(|(_, given)| *given) {
+    let spread = args.spread.spread.map(|_| "--spread");
+    if let Some(flag) = args.bulk.given_flags().chain(spread).next() {
         return Err(Error::usage(format!(
             "`{flag}` needs `--retry-all` or `--cancel-all`"
         )));
     }
     let mut selector = args.selector;
-    if selector.is_empty() && !selector.all {
+    if selector.selects_nothing() {
         return list_failure_groups(&selector, session);
     }
     session.ui.require_format(&[Format::Jid, Format::Raw])?;

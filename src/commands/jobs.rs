@@ -90,7 +90,7 @@ fn counts_and_unreadable_queues(
 ) -> Result<(StateCounts, Vec<Queue>), Error> {
     let mut counts = StateCounts::default();
     let mut unreadable = Vec::new();
-    let states = if selector.is_empty() {
+    let states = if selector.selects_nothing() {
         State::VARIANTS.to_vec()
     } else {
         selector.effective_states()

@@ -61,10 +61,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                     .with_name_argument(&args.key)
                     .with_name_argument(&args.queue);
                 let what = format!("`{}` is a queue: did you mean {{}}?", args.key);
-                match meant.fill_sentence(&what).filter(|_| swapped) {
-                    Some(hint) => error.hint(hint),
-                    None => error,
-                }
+                error.hint_if(meant.fill_sentence(&what).filter(|_| swapped))
             })?;
         }
         session

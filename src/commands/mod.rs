@@ -111,10 +111,8 @@ fn missing_error_with_traces(
 ) -> Result<Error, Error> {
     let found = session.core()?.traces_of_jid(now, jid)?;
     let error = not_found::missing_job_error(jid);
-    Ok(match traces_text(&found) {
-        Some(left) => error.hint(format!("traces are left: {left}")),
-        None => error,
-    })
+    let left = traces_text(&found);
+    Ok(error.hint_if(left.map(|left| format!("traces are left: {left}"))))
 }
 
 /// An error that names the requested jobs that do not exist, if there are any. For a single job, its hint names keys

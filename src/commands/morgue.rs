@@ -156,33 +156,26 @@ impl Args {
         };
         let given = [
             ("jids", !self.jids.is_empty()),
-            ("`--all`", self.all),
-            ("`--retrying`", self.retrying),
-            ("`--message`", self.message.is_some()),
-            (
-                "`--dependents`",
-                self.dependents != DependentsPolicy::Refuse,
-            ),
-            ("`--dry-run`", self.bulk.dry_run),
-            ("`--rate`", self.bulk.rate.is_some()),
-            ("`--fail-fast`", self.bulk.fail_fast),
-            ("`--require-match`", self.bulk.require_match),
-            ("`--reason`", self.bulk.reason.is_some()),
-            ("`--report`", self.bulk.report.is_some()),
-            (
-                "`--wait-replicas`",
-                self.bulk.replicas.wait_replicas.is_some(),
-            ),
+            ("--all", self.all),
+            ("--retrying", self.retrying),
+            ("--message", self.message.is_some()),
+            ("--dependents", self.dependents != DependentsPolicy::Refuse),
         ];
+        let given = given.into_iter().filter(|(_, given)| *given);
+        let mut given = given.map(|(what, _)| what).chain(self.bulk.given_flags());
         let refused: &[&str] = match self.action {
             MorgueAction::List => &[],
-            MorgueAction::Requeue => &["`--retrying`", "`--message`", "`--dependents`"],
-            MorgueAction::Delete => &["`--retrying`", "`--message`"],
-            MorgueAction::Bury => &["jids", "`--all`", "`--dependents`"],
-            MorgueAction::Drop => &["jids", "`--all`", "`--message`"],
+            MorgueAction::Requeue => &["--retrying", "--message", "--dependents"],
+            MorgueAction::Delete => &["--retrying", "--message"],
+            MorgueAction::Bury => &["jids", "--all", "--dependents"],
+            MorgueAction::Drop => &["jids", "--all", "--message"],
         };
         let takes = |what: &str| self.action != MorgueAction::List && !refused.contains(&what);
-        if let Some((what, _)) = given.iter().find(|(what, given)| *given && !takes(what)) {
+        if let Some(what) = given.find(|what| !takes(what)) {
+            let what = match what {
+                "jids" => what.to_owned(),
+                flag => format!("`{flag}`"),
+            };
             return Err(Error::usage(format!("`{action}` does not take {what}")));
         }
         let acts_on_dead = matches!(self.action, MorgueAction::Requeue | MorgueAction::Delete);

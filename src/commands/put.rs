@@ -199,6 +199,7 @@ impl Args {
                 return MemberDispatch::Refused("`--shard-by` needs the data on the command line");
             }
             Some(_) => Vec::new(),
+            // If `--arg` is wrong, `put_one` says so.
             None => data::build_object(&self.arg).unwrap_or_default(),
         };
         let job = self.new_job(data);
@@ -372,8 +373,7 @@ fn put_one(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     {
         return Err(Error::usage("`--at` is more than ten years ahead"));
     }
-    let queues = std::slice::from_ref(queue);
-    let swapped = new_queues::swapped_arguments_note(
+    new_queues::note_or_refuse_new_queue_of_job(
         queue,
         klass,
         args.existing,
@@ -381,11 +381,6 @@ fn put_one(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         now,
         session,
     )?;
-    new_queues::note_or_refuse_new_queues(queues, args.existing, args.dry_run, now, session)
-        .map_err(|error| error.hint_if(swapped.clone()))?;
-    if let Some(hint) = swapped {
-        session.ui.note(&format!("hint: {hint}"));
-    }
     let maxima = ThrottleMaximaToSet::read_changes(&args.coordinated.throttles, now, session)?;
     // Subscribe before the put, so that the wait misses no event of the job.
     let awaited = args.wait_options(now).filter(|_| !args.dry_run);

@@ -40,6 +40,7 @@ use crate::session::Session;
 /// See also: `qless failed`, `qless help selectors`, `qless help recipes`
 #[derive(Clone, Debug, clap::Args)]
 #[command(add = value::JidCompletionKind::Failed,
+          mut_arg("existing_queue", |flag| flag.requires("to")),
           mut_arg("spread", |flag| flag.conflicts_with_all(["worker", "as_holder"])))]
 pub(crate) struct Args {
     /// Put them into this queue instead of their own
@@ -120,7 +121,7 @@ fn note_flags_ineffective_without_state(
     selector: &Selector,
     session: &mut Session,
 ) {
-    if !selector.states.is_empty() || (selector.is_empty() && !selector.all) {
+    if !selector.states.is_empty() || selector.selects_nothing() {
         return;
     }
     for (given, flag, state) in [

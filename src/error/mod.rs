@@ -58,11 +58,9 @@ impl Error {
     /// An error about a name that does not exist: exit 4. The hint is the known name that
     /// is most like it.
     pub fn unknown_name(what: &str, name: &Name, known: &[Name]) -> Error {
-        let error = Error::not_found(format!("{what} `{name}` does not exist"));
-        match text::nearest_spelling(name, known) {
-            Some(near) => error.hint(format!("did you mean `{near}`?")),
-            None => error,
-        }
+        let near = text::nearest_spelling(name, known);
+        Error::not_found(format!("{what} `{name}` does not exist"))
+            .hint_if(near.map(|near| format!("did you mean `{near}`?")))
     }
 
     /// An error about something that the present state forbids: exit 5.

@@ -54,19 +54,10 @@ impl<'a> JobFilter<'a> {
 
     /// The message why every job is read: no index serves the given flags.
     pub(super) fn unindexed_reason(&self) -> String {
-        let flags = [
-            ("`--klass`", !self.selector.klasses.is_empty()),
-            ("`--where`", !self.selector.wheres.is_empty()),
-            ("`--throttle`", !self.selector.throttles.is_empty()),
-        ];
-        let given = flags.into_iter().filter(|(_, given)| *given);
-        let given: Vec<&str> = given.map(|(flag, _)| flag).collect();
-        if given.is_empty() {
-            "that is what `--all` means".into()
-        } else if given.len() > 1 {
-            format!("{} have no index", given.join(" and "))
-        } else {
-            format!("{} has no index", given.concat())
+        match self.selector.unindexed_flags().as_slice() {
+            [] => "that is what `--all` means".into(),
+            [flag] => format!("`{flag}` has no index"),
+            flags => format!("`{}` have no index", flags.join("` and `")),
         }
     }
 

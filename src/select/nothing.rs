@@ -50,11 +50,7 @@ pub(crate) fn with_mistaken_jid_or_prefix_hint(error: Error, session: &mut Sessi
         meaning_of_non_jid(core, now, jid, &prefixes)
             .or_else(|| not_found::hint_at_full_jids(core, now, jid))
     });
-    let hint = meant.or_else(|| not_found::empty_prefix_hint(core, now).ok().flatten());
-    match hint {
-        Some(hint) => error.hint(hint),
-        None => error,
-    }
+    error.hint_if(meant.or_else(|| not_found::empty_prefix_hint(core, now).ok().flatten()))
 }
 
 /// The prefixes that the user may have meant instead of the one in use: the default prefix, and the prefixes of the

@@ -193,13 +193,8 @@ fn sets_of_selected_states(
     unreadable: &mut Vec<Queue>,
 ) -> Result<Vec<SearchedJidSet>, Error> {
     let selector = filter.selector;
-    // `--all` selects all jobs. No index exists for class, data and throttle.
-    let has_unindexed_flag = selector.all
-        || !selector.klasses.is_empty()
-        || !selector.wheres.is_empty()
-        || !selector.throttles.is_empty();
     let has_no_age_flag = selector.older_than.is_none() && selector.newer_than.is_none();
-    if has_unindexed_flag
+    if (selector.all || !selector.unindexed_flags().is_empty())
         && has_no_age_flag
         && selector.queues.is_empty()
         && selector.states.is_empty()

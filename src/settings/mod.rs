@@ -241,11 +241,8 @@ impl ConfigSource {
 
     fn parse_bytes(&self, bytes: &[u8]) -> Result<ConfigContents, Error> {
         read::parse_config(bytes).map_err(|fault| {
-            let error = self.error_at_position(fault.position, &fault.what);
-            match fault.hint {
-                Some(hint) => error.hint(hint),
-                None => error,
-            }
+            self.error_at_position(fault.position, &fault.what)
+                .hint_if(fault.hint)
         })
     }
 

@@ -190,11 +190,7 @@ pub(super) fn line_error(what: &str, row: &TextLine, fault: LineFault) -> Error 
         hint,
     } = fault;
     let line = row.number;
-    let error = Error::usage(format!("{what}, line {line}, column {column}: {why}"));
-    match hint {
-        Some(hint) => error.hint(hint),
-        None => error,
-    }
+    Error::usage(format!("{what}, line {line}, column {column}: {why}")).hint_if(hint)
 }
 
 /// The first eight bytes of the SHA-256 of a line, as a number. Never 0, because 0 stands for a line number without

@@ -17,10 +17,10 @@ use crate::args::shared::{BULK, RequireExistingQueueFlag};
 use crate::args::value;
 use crate::bulk::maxima::ThrottleMaximaToSet;
 use crate::bulk::new_queues;
-use crate::bulk::pace::{Pace, interrupted_error};
+use crate::bulk::pace::{Pace, interrupted_error, stopped_error};
 use crate::bulk::restart::RestartWatch;
 use crate::clock::moment::Moment;
-use crate::core::api::guard::{GuardReply, PutPolicy, PutResult, ThrottleMaximaJson};
+use crate::core::api::guard::{GuardReply, PutEvidence, PutPolicy, PutResult, ThrottleMaximaJson};
 use crate::core::call::blocks_writes;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
@@ -46,7 +46,7 @@ mod round;
 mod tally;
 
 use jid::LineDefaults;
-use journal::{JournalOrReport, LostJobs};
+use journal::{JournalOrReport, JournalState, LostJobs};
 use round::{CallOutcomes, PackPolicyAndLimits, PutBatch, PutRound, SentJob};
 use tally::PutTally;
 
@@ -92,6 +92,30 @@ pub(crate) struct SubmitOptions {
     pub replicas: Option<u64>,
     /// Whether [`ExitAndSubmittedJids::jids`] is filled.
     pub keep_jids: bool,
+}
+
+impl SubmitOptions {
+    /// The policy and the limits of each call. The relative times of the jobs count from `now`.
+    fn pack_policy_and_limits(&self, pace: &Pace, now: Moment) -> PackPolicyAndLimits {
+        // With `--fail-fast`, each call has one job, so that no job is put after the first failure.
+        let (batch, jobs, calls) = if self.flags.fail_fast {
+            (1, 1, 1)
+        } else {
+            (CALL_JOBS, ROUND_JOBS, CALLS)
+        };
+        PackPolicyAndLimits {
+            policy: PutPolicy {
+                // A dry run allows missing dependencies: the calls before put nothing, so the core cannot find the
+                // jobs that they would put.
+                allow_missing: self.policy.allow_missing || self.policy.dry_run,
+                ..self.policy
+            },
+            batch: self.flags.batch.unwrap_or(batch).min(MAX_JOBS_PER_CALL),
+            jobs: pace.slice_size(jobs),
+            calls,
+            now,
+        }
+    }
 }
 
 /// The result of `put --from`.
@@ -155,14 +179,14 @@ pub(crate) fn submit_file(
         Some(file) => file,
         None => open_lines_with_length_limit(&options.from, defaults)?,
     };
-    let queues = new_queues::are_new_queues_checked(options.existing, dry_run, session);
-    let sums = flags.journal.is_some() || flags.report.is_some();
+    let needs_queues = new_queues::are_new_queues_checked(options.existing, dry_run, session);
+    let needs_sums = flags.journal.is_some() || flags.report.is_some();
     let mut checked = check::check_lines(
         &mut file,
         defaults,
         &options.throttles,
-        sums,
-        queues,
+        needs_sums,
+        needs_queues,
         options.policy.replace,
         session,
     )?;
@@ -205,13 +229,12 @@ pub(crate) fn submit_file(
     drop(checked);
     let begun = session.connect()?;
     if let Some((journal, state)) = &mut journal {
-        if !dry_run {
-            journal.ledger.write_head_or_report_restart(session)?;
-        }
-        let lost = journal.verify_done_lines_if_loss_possible(state, session.core()?)?;
-        note_lost_jobs(&lost, &journal.ledger.display_path(), session);
+        continue_journal(journal, state, dry_run, session)?;
     }
     let (journal, state) = journal.unzip();
+    let resumable = !fresh || journal.is_some();
+    // A dry run reads the journal and never writes it.
+    let journal = journal.filter(|_| !dry_run);
     let restarts = if dry_run {
         None
     } else {
@@ -222,22 +245,7 @@ pub(crate) fn submit_file(
         maxima.confirm_if_protected(session)?;
     }
     let pace = Pace::new(session.share_of_rate(flags.rate));
-    let limits = PackPolicyAndLimits {
-        policy: PutPolicy {
-            // A dry run allows missing dependencies: the calls before put nothing, so the core cannot find the jobs
-            // that they would put.
-            allow_missing: options.policy.allow_missing || dry_run,
-            ..options.policy
-        },
-        // With `--fail-fast`, each call has one job, so that no job is put after the first failure.
-        batch: flags
-            .batch
-            .unwrap_or(if flags.fail_fast { 1 } else { CALL_JOBS })
-            .min(MAX_JOBS_PER_CALL),
-        jobs: pace.slice_size(if flags.fail_fast { 1 } else { ROUND_JOBS }),
-        calls: if flags.fail_fast { 1 } else { CALLS },
-        now: begun,
-    };
+    let limits = options.pack_policy_and_limits(&pace, begun);
     let stopwatch = session.clock().start_stopwatch();
     let tally = PutTally::new(&session.ui, options, jobs, sorted.is_some(), stopwatch);
     let (to, rounds) = sync_channel(ROUNDS_PACKED_AHEAD);
@@ -256,7 +264,7 @@ pub(crate) fn submit_file(
             pace,
             tally,
             restarts,
-            resumable: !fresh || journal.is_some(),
+            resumable,
             journal,
             jobs,
             next: begun,
@@ -267,12 +275,25 @@ pub(crate) fn submit_file(
         if sender.tally.has_planned_lines() {
             sender.maxima.note_planned_maxima(session);
         }
-        let stopped_by = stopped_by?;
-        let stopped_by = sender.finish_restart_watch(stopped_by, session)?;
-        let stopped_by =
-            stopped_by.map(|error| sender.with_progress_and_resume_hint(error, session));
-        sender.tally.write_totals(&mut session.ui, stopped_by)
+        let error = sender.finish_restart_watch(stopped_by?, session)?;
+        let error = error.map(|error| sender.with_progress_and_resume_hint(error, session));
+        sender.tally.write_totals(&mut session.ui, error)
     })
+}
+
+/// Begins a new journal, or continues that of an earlier run: lines whose jobs are lost count as not done.
+fn continue_journal(
+    journal: &mut JournalOrReport,
+    state: &mut JournalState,
+    dry_run: bool,
+    session: &mut Session,
+) -> Result<(), Error> {
+    if !dry_run {
+        journal.ledger.write_head_or_report_restart(session)?;
+    }
+    let lost = journal.verify_done_lines_if_loss_possible(state, session.core()?)?;
+    note_lost_jobs(&lost, &journal.ledger.display_path(), session);
+    Ok(())
 }
 
 /// Notes on stderr how many jobs that the journal calls done are missing on the server.
@@ -314,6 +335,7 @@ struct RoundSender<'s> {
     tally: PutTally,
     /// `None` in a dry run.
     restarts: Option<RestartWatch>,
+    /// `None` in a dry run.
     journal: Option<JournalOrReport>,
     jobs: usize,
     /// The earliest moment of the next call.
@@ -354,14 +376,15 @@ impl RoundSender<'_> {
                 return Ok(Some(changed));
             }
             self.next = session.core()?.now().max(self.next);
-            if let (Some(journal), false) = (&mut self.journal, self.options.policy.dry_run)
+            if let Some(journal) = &mut self.journal
                 && let Err(error) = journal.record_round_before_send(&round, self.next)
             {
                 return Ok(Some(error));
             }
             let maxima = self.to_set.as_ref();
             let core = session.core()?;
-            let answers = round.send_timestamped_calls(core, &mut self.next, maxima, false);
+            let answers =
+                round.send_timestamped_calls(core, &mut self.next, maxima, PutEvidence::FirstEntry);
             let mut stopped_by = self.report_round_outcomes(session, &mut round, answers)?;
             if let Some(restarts) = &mut self.restarts {
                 restarts.check_loss_if_reconnected(session.core()?, self.tally.put_count());
@@ -435,7 +458,7 @@ impl RoundSender<'_> {
         if is_put && self.to_set.take().is_some() && !self.options.policy.dry_run {
             self.maxima.note_changed_maxima(session);
         }
-        if let (Some(journal), false) = (&mut self.journal, self.options.policy.dry_run)
+        if let Some(journal) = &mut self.journal
             && let Err(error) = journal.write_outcomes_without_sync()
         {
             stopped_by.get_or_insert(error);
@@ -477,13 +500,13 @@ impl RoundSender<'_> {
         let (Some(OutcomeCode::Exists), Some(since)) = (reply.refusal_code(), since) else {
             return Ok(vec![reply]);
         };
-        if reply.is_existing_since(since, true) {
+        if reply.is_existing_since(since, PutEvidence::NewestPut) {
             return Ok(vec![GuardReply::Done(PutResult::default())]);
         }
         let call = batch.take_replacing_call(self.to_set.as_ref());
         let core = session.core()?;
         let now = core.now();
-        core.put_many(now, vec![(call, 1)], false)
+        core.put_many(now, vec![(call, 1)], PutEvidence::FirstEntry)
             .pop()
             .unwrap_or_else(|| Ok(Vec::new()))
     }
@@ -500,11 +523,7 @@ impl RoundSender<'_> {
         }
         let is_refused = blocks_writes(&error);
         let error = if is_refused {
-            let options = session.ui.render_options();
-            error.stopped_after(
-                &options.count(done as u64),
-                &options.count(self.jobs as u64),
-            )
+            stopped_error(error, done, self.jobs, session.ui.render_options())
         } else {
             error
         };
@@ -581,7 +600,7 @@ fn line_outcome(job: &SentJob, reply: &GuardReply<PutResult>, leaves_existing: b
         }
     };
     // The job exists because an earlier run put it, and ended before it recorded the reply.
-    let is_put_by_earlier_run = |since| reply.is_existing_since(since, false);
+    let is_put_by_earlier_run = |since| reply.is_existing_since(since, PutEvidence::FirstEntry);
     if job.since.is_some_and(is_put_by_earlier_run) {
         return job.outcome_with_code(OutcomeCode::Ok);
     }

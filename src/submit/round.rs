@@ -8,7 +8,7 @@ use super::jid::{LineDefaults, UuidSource};
 use super::journal::JournalState;
 use super::order::LineLocation;
 use crate::clock::moment::Moment;
-use crate::core::api::guard::{GuardReply, PutPolicy, PutResult, ThrottleMaximaJson};
+use crate::core::api::guard::{GuardReply, PutEvidence, PutPolicy, PutResult, ThrottleMaximaJson};
 use crate::core::call::connect::WireEncodedWords;
 use crate::core::call::{Call, Core};
 use crate::error::Error;
@@ -144,13 +144,13 @@ impl PutRound {
 
     /// Sends the calls. The first one carries the moment `next_call_at`, each further one a later moment, because jobs
     /// put at one and the same time have no order. `next_call_at` then is the first moment for the next round. The first
-    /// job that is put sets the maxima. `have_histories` says whether the jobs come with their histories.
+    /// job that is put sets the maxima.
     pub(super) fn send_timestamped_calls(
         &mut self,
         core: &mut Core,
         next_call_at: &mut Moment,
         maxima: Option<&ThrottleMaximaJson>,
-        have_histories: bool,
+        evidence: PutEvidence,
     ) -> Vec<CallOutcomes> {
         let now = *next_call_at;
         let mut calls = Vec::with_capacity(self.batches.len());
@@ -164,7 +164,7 @@ impl PutRound {
             calls.push((call.at_moment(Some(*next_call_at)), batch.jobs.len()));
             *next_call_at = next_call_at.plus(APART);
         }
-        core.put_many(now, calls, have_histories)
+        core.put_many(now, calls, evidence)
     }
 }
 

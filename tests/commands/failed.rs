@@ -48,6 +48,19 @@ fn an_alarm_lists_the_jobs_that_failed_before_and_exits_with_10() {
 }
 
 #[test]
+fn a_flag_that_would_have_no_effect_is_refused() {
+    // `--existing-queue` is about the queue of `--to`; without it, each job goes to its own queue.
+    fails().session(expect![[r#"
+        200 $ qless failed --group 'bad payload' --wait-replicas 1
+        200 $ qless failed --existing-queue
+        200 $ qless failed --all-groups --cancel-all --existing-queue -n
+        200 $ qless failed --all-groups --retry-all --existing-queue -n
+        200 $ qless retry bad --existing-queue -n
+        200 $ qless retry bad --to mial --existing-queue -n
+    "#]]);
+}
+
+#[test]
 fn the_sample_of_a_traceback_is_its_last_line() {
     Redis::start().session(expect![[r#"
         1 $ qless put mail K --jid a &>/dev/null

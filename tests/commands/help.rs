@@ -333,7 +333,10 @@ fn words_of_other_tools_lead_to_the_command_that_does_the_same() {
         assert_eq!(error(&format!("help {word}")), expected);
     };
     of_command("rm", "the command is `qless cancel`");
-    of_command("kill", "the commands are `qless timeout` and `qless cancel`");
+    of_command(
+        "kill",
+        "the commands are `qless timeout` and `qless cancel`",
+    );
     of_command("stop", "the command is `qless pause`");
     of_command("continue", "the command is `qless unpause`");
     of_command("show", "the command is `qless get`");

@@ -283,11 +283,8 @@ fn resolve_queues(patterns: &[NamePattern], session: &mut Session) -> Result<Vec
 
 /// The error of an incomplete scan, which says how far the scan got.
 fn incomplete_error(error: &Error, extent: &str) -> Error {
-    let incomplete = Error::new(error.kind(), format!("{extent}: {}", error.message()));
-    match error.hint_text() {
-        Some(hint) => incomplete.hint(hint),
-        None => incomplete,
-    }
+    Error::new(error.kind(), format!("{extent}: {}", error.message()))
+        .hint_if(error.hint_text().map(str::to_owned))
 }
 
 /// Says how far an incomplete scan got.

@@ -251,14 +251,27 @@ impl ThrottleMaximaJson {
     }
 }
 
+/// Which entry in the history of an existing job gives its age: it shows whether an earlier attempt put the job.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PutEvidence {
+    /// The first entry: an attempt that created the job wrote it. A newer put may be that of another client.
+    FirstEntry,
+    /// The entry of the newest put: an imported job has the older entries of its export, and a replaced job keeps its
+    /// own.
+    NewestPut,
+}
+
 impl GuardReply<PutResult> {
     /// Whether a put was refused because the job exists and is not older than `put_at`, so that an earlier attempt has
-    /// put it. The job's first history entry gives its age; with `by_newest_put`, the entry of its newest put does.
-    pub(crate) fn is_existing_since(&self, put_at: Moment, by_newest_put: bool) -> bool {
+    /// put it.
+    pub(crate) fn is_existing_since(&self, put_at: Moment, evidence: PutEvidence) -> bool {
         let GuardReply::Refused(refusal) = self else {
             return false;
         };
-        let since = refusal.detail_moment(usize::from(by_newest_put));
+        let since = refusal.detail_moment(match evidence {
+            PutEvidence::FirstEntry => 0,
+            PutEvidence::NewestPut => 1,
+        });
         refusal.code == OutcomeCode::Exists
             && since.is_some_and(|since| whole_second(since) >= whole_second(put_at))
     }
@@ -316,7 +329,7 @@ impl Core {
         let reply = self.call_for_reply(now, put_one_call)?;
         let repeated = reply.repeated;
         let (outcome,): (GuardReply<PutResult>,) = reply.read()?;
-        if !repeated || !outcome.is_existing_since(now, false) {
+        if !repeated || !outcome.is_existing_since(now, PutEvidence::FirstEntry) {
             return Ok(outcome);
         }
         // The first attempt put the job. If the job cannot be read now, only its state is missing from the result.
@@ -329,12 +342,12 @@ impl Core {
     }
 
     /// Makes calls that put many jobs in one round trip, in order; each call comes with the number of its jobs. Returns
-    /// the outcomes of each call's jobs, in order. `have_histories` says whether the jobs come with their histories.
+    /// the outcomes of each call's jobs, in order.
     pub(crate) fn put_many(
         &mut self,
         now: Moment,
         calls_with_job_counts: Vec<(Call, usize)>,
-        have_histories: bool,
+        evidence: PutEvidence,
     ) -> Vec<Result<Vec<GuardReply<PutResult>>, Error>> {
         let (calls, job_counts): (Vec<Call>, Vec<usize>) =
             calls_with_job_counts.into_iter().unzip();
@@ -345,7 +358,7 @@ impl Core {
             let call = calls::GUARD_PUT.name;
             let mut outcomes = reply::require_row_per_item(call, outcomes, job_count)?;
             for outcome in outcomes.iter_mut().filter(|_| repeated) {
-                if outcome.is_existing_since(now, have_histories) {
+                if outcome.is_existing_since(now, evidence) {
                     // The first attempt put the job.
                     *outcome = GuardReply::Done(PutResult::default());
                 }
@@ -385,6 +398,7 @@ impl Core {
         }
         let mut options = options.to_string().into_bytes();
         if let Some(to) = to {
+            // A name that is not UTF-8 cannot be part of a serde_json value, so `to` is added to the text.
             options.pop();
             options.extend(b",\"to\":");
             options.extend(quote_string(to.as_bytes()));
@@ -506,21 +520,21 @@ mod tests {
     #[test]
     fn an_existing_job_that_is_not_older_than_the_put_was_put() {
         let now: Moment = "1000.7".parse().unwrap();
-        for (first, newest, by_newest_put, is_put) in [
-            (Some("1000"), Some("1000"), false, true),
-            (Some("1001"), Some("1001"), false, true),
-            (Some("999"), Some("1000"), false, false),
-            (Some("999"), Some("1000"), true, true),
-            (None, None, false, false),
-            (None, None, true, false),
+        for (first, newest, evidence, is_put) in [
+            (Some("1000"), Some("1000"), PutEvidence::FirstEntry, true),
+            (Some("1001"), Some("1001"), PutEvidence::FirstEntry, true),
+            (Some("999"), Some("1000"), PutEvidence::FirstEntry, false),
+            (Some("999"), Some("1000"), PutEvidence::NewestPut, true),
+            (None, None, PutEvidence::FirstEntry, false),
+            (None, None, PutEvidence::NewestPut, false),
         ] {
             let put = GuardReply::Refused(GuardRefusal {
                 code: OutcomeCode::Exists,
                 mark: Vec::new(),
                 detail: [first, newest].map(|when| when.map(Name::from)).into(),
             });
-            let found = put.is_existing_since(now, by_newest_put);
-            assert_eq!(found, is_put, "{first:?} {newest:?} {by_newest_put}");
+            let found = put.is_existing_since(now, evidence);
+            assert_eq!(found, is_put, "{first:?} {newest:?} {evidence:?}");
         }
     }
 }

@@ -457,11 +457,9 @@ impl JobOutcome {
             (_, Some(why)) => format!("cannot {verb} `{jid}`: {why}"),
             (code, None) => format!("cannot {verb} `{jid}`: {}", code.into_str()),
         };
-        let error = Error::new(self.code.error_kind(), message).about_jid(jid);
-        match &self.hint {
-            Some(hint) => error.hint(hint),
-            None => error,
-        }
+        Error::new(self.code.error_kind(), message)
+            .about_jid(jid)
+            .hint_if(self.hint.clone())
     }
 
     /// The outcome of a job whose call ended in an error.

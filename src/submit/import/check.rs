@@ -114,12 +114,8 @@ impl ArchiveContents {
                 let error = Error::usage(format!(
                     "`--map-queue` names `{old}`, but nothing in {what} is in that queue"
                 ));
-                return Err(
-                    match Error::unknown_name("queue", old, &known).hint_text() {
-                        Some(hint) => error.hint(hint),
-                        None => error,
-                    },
-                );
+                let unknown = Error::unknown_name("queue", old, &known);
+                return Err(error.hint_if(unknown.hint_text().map(str::to_owned)));
             }
         }
         Ok(contents)

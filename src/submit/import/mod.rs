@@ -14,7 +14,7 @@ use crate::bulk::{BulkPlan, JobOutcome};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::consent::Consent;
-use crate::core::api::guard::{GuardReply, PutPolicy, PutResult};
+use crate::core::api::guard::{GuardReply, PutEvidence, PutPolicy, PutResult};
 use crate::core::api::job::JobFields;
 use crate::core::call::Core;
 use crate::error::{Cause, Error, Kind};
@@ -584,7 +584,8 @@ impl PlannedJobImporter<'_> {
             pasts.push((read.state, read.tracked == Some(true)));
         }
         self.next = self.next.max(now);
-        let replies = round.send_timestamped_calls(core, &mut self.next, None, true);
+        let replies =
+            round.send_timestamped_calls(core, &mut self.next, None, PutEvidence::NewestPut);
         let (mut tracked, mut stopped_by) = (Vec::new(), None);
         let sent = round.batches.iter().flat_map(|batch| &batch.jobs);
         for ((sent, (state, is_tracked)), reply) in sent.zip(&pasts).zip(replies) {

@@ -152,10 +152,8 @@ pub(crate) fn call_lost(
     let mut error = Error::new(
         Kind::OutcomeUnknown,
         format!("{lost} while {doing} {object}; the change may or may not have happened"),
-    );
-    if let Some(hint) = spec.hint_for_lost_reply(&call.args) {
-        error = error.hint(hint);
-    }
+    )
+    .hint_if(spec.hint_for_lost_reply(&call.args));
     if is_late {
         error = error.further_hint("`--timeout` gives it more time");
     }
