@@ -60,7 +60,7 @@ fn a_delayed_job_waits_since_it_is_due() {
         123 $ qless queues --columns queue,waiting,next-waits
         mail	1	3s
         123 $ qless health --max-head-wait 10s
-        ✓ mail: the next job has waited 3.0s, limit 10s
+        ✓ mail: the next job has waited 3s, limit 10s
     "#]]);
 }
 

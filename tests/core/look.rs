@@ -251,7 +251,7 @@ fn queues_and_workers_are_shown() {
         == The head of a queue is its first waiting or due job
         put 1 w q a K {} 50; put 2 w q b K {} 20
         look.queues 9 q | head → null
-        look.queues 60 q | head → "2.000"
+        look.queues 60 q | head → "22.000"
         put 3 w q c K {} 0
         look.queues 60 q | head → "3.000"
 
