@@ -374,7 +374,10 @@ impl Machine {
                             let why = self.explain_and_count_missing_job(jid);
                             self.give_up_lost_job(now, jid, f64::INFINITY, why);
                         }
-                        LockExtensionOutcome::Lost | LockExtensionOutcome::Invalid(_) => {
+                        LockExtensionOutcome::Invalid(why) => {
+                            self.held.note_extension_refused(now, jid, why)
+                        }
+                        LockExtensionOutcome::Lost => {
                             let why = "another worker may have it";
                             self.give_up_lost_job(now, jid, f64::INFINITY, why);
                         }
