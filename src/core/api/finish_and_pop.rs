@@ -260,7 +260,7 @@ impl Core {
             match reply {
                 Ok(GuardReply::Done(())) => released.push(job.jid.clone()),
                 Ok(GuardReply::Refused(_)) => {}
-                Err(error) if error.cause().is_some() => {}
+                Err(error) if error.refusal_of(&job.jid).is_some() => {}
                 Err(error) => return Err(error),
             }
         }
