@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Machine, RequestKind, ServerLink};
+use super::{Machine, Recovery, RequestKind, ServerLink};
 use crate::model::ending::EndingRequest;
 use crate::model::work::{PoppedJob, ProcessExit};
 use crate::name::Name;
@@ -201,9 +201,8 @@ impl Machine {
         }
         for (jid, expires, refusal) in over {
             let names = |endings: &[EndingRequest]| endings.iter().any(|one| one.jid == jid);
-            let recovery = self.recovery.as_deref().filter(|_| self.is_recovering);
             let is_sent = self.sent.iter().any(|sent| names(&sent.endings))
-                || recovery.is_some_and(|endings| names(endings))
+                || matches!(&self.recovery, Recovery::Sent(endings) if names(endings))
                 || self.releasing.iter().flatten().any(|one| *one == jid);
             if is_sent {
                 // A call about this job waits for its reply, which says what became of the job: keep it for a second.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::event::{FinishAndPopRequest, Report, ServerRequest, WorkerRunResult};
 use super::held::{JobPhase, blocks_extending};
-use super::{BACKOFF, DUE_WAIT, Machine, RequestKind, ServerLink, WorkStage};
+use super::{BACKOFF, DUE_WAIT, Machine, Recovery, RequestKind, ServerLink, WorkStage};
 use crate::core::api::finish_and_pop::FinishAndPopReply;
 use crate::error::{Error, Kind};
 use crate::model::ending::{EndingRequest, LockExtensionOutcome};
@@ -79,15 +79,16 @@ impl Machine {
             self.releasing = Some(jids.clone());
             self.add_request(ServerRequest::Release(jids));
         }
-        if self.sent.is_some() || self.is_recovering {
+        if self.sent.is_some() || self.is_recovering() {
             return;
         }
-        if now >= self.search_at && self.recovery.is_none() {
-            self.recovery = Some(Arc::default());
-        }
-        if let Some(endings) = self.recovery.clone() {
-            self.is_recovering = true;
-            self.search_at = f64::INFINITY;
+        let endings_to_recover = match &self.recovery {
+            Recovery::PlannedAt(at) if now >= *at => Some(Arc::default()),
+            Recovery::Wanted(endings) => Some(endings.clone()),
+            _ => None,
+        };
+        if let Some(endings) = endings_to_recover {
+            self.recovery = Recovery::Sent(endings.clone());
             // Lost jobs whose process has not ended are known, too: the search must not start them a second time.
             let known = self
                 .held
@@ -164,10 +165,14 @@ impl Machine {
 
     pub fn is_awaiting_reply(&self) -> bool {
         self.sent.is_some()
-            || self.is_recovering
+            || self.is_recovering()
             || self.queue_search_since.is_some()
             || self.extending.is_some()
             || self.releasing.is_some()
+    }
+
+    pub(super) fn is_recovering(&self) -> bool {
+        matches!(self.recovery, Recovery::Sent(_))
     }
 
     /// Postpones the next attempt to reach a server that is away, if no request is due.
@@ -222,7 +227,7 @@ impl Machine {
             }
             Err(error) => {
                 if may_have_been_applied(&error) {
-                    self.recovery = Some(sent.endings)
+                    self.recovery = Recovery::Wanted(sent.endings)
                 } else {
                     self.requeue_endings(&sent.endings);
                 }
@@ -303,23 +308,25 @@ impl Machine {
         now: f64,
         reply: Result<FinishAndPopReply, Error>,
     ) {
+        let Recovery::Sent(endings) = &self.recovery else {
+            return;
+        };
+        let endings = endings.clone();
         match reply {
             Err(error) => {
-                self.is_recovering = false;
+                self.recovery = Recovery::Wanted(endings);
                 self.back_off_after_failed_request(now, error, RequestKind::FinishAndPop);
             }
             Ok(reply) => {
                 self.mark_server_up_if_cause_lifted(now, RequestKind::Search);
-                let Some(endings) = self.recovery.take() else {
-                    self.is_recovering = false;
-                    return;
-                };
-                // Search once more later: if the call reaches the server late, it pops more jobs.
-                if !endings.is_empty() || !reply.jobs.is_empty() {
-                    self.search_at = now + SEARCH_AGAIN;
-                }
+                let has_found = !endings.is_empty() || !reply.jobs.is_empty();
                 self.note_endings_and_popped_jobs(now, &endings, reply);
-                self.is_recovering = false;
+                // Search once more later: if the call reaches the server late, it pops more jobs.
+                self.recovery = if has_found {
+                    Recovery::PlannedAt(now + SEARCH_AGAIN)
+                } else {
+                    Recovery::None
+                };
                 self.poll_at = now;
             }
         }
