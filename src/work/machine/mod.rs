@@ -144,8 +144,8 @@ pub struct Machine {
     busy_failures: u32,
     /// Per slot, the number of consecutive starts that failed because of the slot's directory.
     directory_failures: Vec<u32>,
-    /// Why the work ends before it is done.
-    start_fault: Option<WorkerRunResult>,
+    /// The result of work that ends before it is done.
+    early_result: Option<WorkerRunResult>,
     /// When a stopped worker stops trying to release its jobs, and leaves their locks to expire.
     give_up_at: Option<f64>,
     /// Whether a third signal has asked for the end.
@@ -219,7 +219,7 @@ impl Machine {
             start_failures: 0,
             busy_failures: 0,
             directory_failures: vec![0; slots],
-            start_fault: None,
+            early_result: None,
             give_up_at: None,
             is_forced: false,
             released_since_stop: 0,
@@ -579,7 +579,7 @@ impl Machine {
         self.is_finished = true;
         self.give_up_at = None;
         let left = self.held.jobs.len() as u64;
-        let result = match self.start_fault.take() {
+        let result = match self.early_result.take() {
             Some(fault) if left == 0 => fault,
             _ if self.stage == WorkStage::Stopping => WorkerRunResult::Stopped {
                 released: self.released_since_stop,

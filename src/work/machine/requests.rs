@@ -207,7 +207,7 @@ impl Machine {
                     && self.held.jobs.is_empty()
                     && sent.endings.is_empty() =>
             {
-                self.start_fault = Some(WorkerRunResult::Forbidden(
+                self.early_result = Some(WorkerRunResult::Forbidden(
                     error.kind(),
                     error_text_without_hint(&error),
                 ));
@@ -441,7 +441,7 @@ impl Machine {
     /// Ends the work after the running jobs, because every repetition of the failed call would fail, too.
     fn stop_popping_after_final_error(&mut self, error: &Error) {
         let fault = WorkerRunResult::Refused(error_text_without_hint(error));
-        self.start_fault.get_or_insert(fault);
+        self.early_result.get_or_insert(fault);
         self.stop_popping();
         self.queue_release_of_ready_jobs();
     }
