@@ -13,10 +13,12 @@ use crate::model::work::{PoppedJob, WorkEventKind};
 use crate::name::Name;
 use crate::text::{Sanitized, format_duration};
 
-/// How long a worker with many queues waits before it asks again which of them have jobs: this multiple (the second
-/// value) of the duration of the last such call, up to the poll interval, so that the server spends about a twentieth
-/// of its time on them. While queues with jobs are known, it waits at least the first value, in seconds.
-const QUEUE_SEARCH: (f64, f64) = (1.0, 20.0);
+/// How long a worker with many queues waits before it asks again which of them have jobs, as a multiple of the duration
+/// of the last such call: the server spends about a twentieth of its time on them. The poll interval limits this wait.
+const QUEUE_SEARCH_WAIT: f64 = 20.0;
+
+/// The shortest wait before that call while queues with jobs are known, in seconds.
+const MIN_WAIT_WITH_READY_QUEUES: f64 = 1.0;
 
 /// A finish-and-pop call whose reply was lost may reach the server late. So the worker searches for its jobs a second
 /// time, after this time in seconds.
@@ -157,8 +159,8 @@ impl Machine {
                 self.rotation.set_ready_queues(&ready.queues);
                 self.due_at = ready.due_in.map_or(f64::INFINITY, |left| now + left);
                 self.queue_search_from =
-                    now + (QUEUE_SEARCH.1 * elapsed).min(self.options.poll.as_secs_f64());
-                self.queue_search_at = self.queue_search_from.max(now + QUEUE_SEARCH.0);
+                    now + (QUEUE_SEARCH_WAIT * elapsed).min(self.options.poll.as_secs_f64());
+                self.queue_search_at = self.queue_search_from.max(now + MIN_WAIT_WITH_READY_QUEUES);
             }
         }
     }
