@@ -36,8 +36,8 @@ use crate::text::{Sanitized, format_count, with_thousands_separators};
 const SKIPPED_BY_QUEUE: &str =
     "note: a job that lost its dependencies is repaired only without `--queue`";
 
-/// Maximum number of rounds of a repair and a scan: a repair may reveal further findings to the scan. A queue that
-/// was too small for all findings allows one more round.
+/// Maximum number of rounds of a repair and a scan: a repair may reveal further findings to the scan. Rounds whose queue
+/// is too small for all findings are not limited, as long as they repair something.
 const MAX_ROUNDS: usize = 3;
 
 /// Repairs what a scan finds. `undo` is the undo file.
@@ -239,8 +239,8 @@ fn repair_and_report(
     Ok(exit_code(failing))
 }
 
-/// Repeats a repair and a scan until nothing more is to repair, or up to [`MAX_ROUNDS`] times. Returns the last
-/// complete scan, and the error that ended the repair early, if any.
+/// Repeats a repair and a scan until the scan queues nothing or the repair repaired nothing, or after [`MAX_ROUNDS`].
+/// Returns the last complete scan, and the error that ended the repair early, if any.
 fn repair_and_rescan_in_rounds(
     options: &CheckOptions,
     repairer: &mut Repairer,

@@ -166,8 +166,9 @@ impl Repairer {
         items.iter().map(shifted).collect()
     }
 
-    /// Repairs items in one call, or in several if they cost the server too much. If the server refuses an item, the
-    /// call ends there. The next call begins with this item, so that its reply gives the reason.
+    /// Repairs items in one call, or in several if they cost the server too much. If the server refuses an item after
+    /// the call has repaired others, the call ends there without an error. Then this sends its items again: the next
+    /// call has nothing to repair before the refused item, so it fails with the reason.
     fn repair_items(
         &mut self,
         core: &mut Core,

@@ -296,7 +296,7 @@ fn wait_until_jobs_complete(
 ) -> Result<(), Error> {
     let options = waiter.options;
     session.ui.flush_stdout_and_wait_for_pager()?;
-    let wait = waiter.wait_until_jobs_complete(jids, session, |_, _| Ok(()))?;
+    let wait = waiter.wait_until_outcome_certain(jids, session, |_, _| Ok(()))?;
     wait::require_awaited_state(&wait, &options, session)?;
     let elapsed = format_duration(wait.totals.elapsed_s.0);
     let jobs = format_count(wait.totals.jobs as u64, "job", "jobs");

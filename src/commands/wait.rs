@@ -121,7 +121,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         session.ui.note("no job matches: nothing to wait for");
     }
-    let wait = waiter.wait_until_jobs_complete(jids, session, show_wait_result)?;
+    let wait = waiter.wait_until_outcome_certain(jids, session, show_wait_result)?;
     match session.ui.format() {
         Format::Json => session.ui.show(&wait)?,
         Format::Ndjson => {

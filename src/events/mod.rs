@@ -115,8 +115,8 @@ impl EventWatcher<'_> {
             .and_then(|left| Instant::now().checked_add(left));
     }
 
-    /// The time that an attempt to subscribe may take: until the deadline, but at min_timeout `min_timeout`. Without a deadline, it
-    /// is unlimited.
+    /// The time that an attempt to subscribe may take: until the deadline, but at least `min_timeout`. Without a deadline, it is
+    /// unlimited.
     fn subscribe_attempt_timeout(&self, min_timeout: Duration) -> Duration {
         let left = |end: Instant| end.saturating_duration_since(Instant::now());
         self.deadline.map_or(Duration::MAX, left).max(min_timeout)

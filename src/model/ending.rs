@@ -108,6 +108,6 @@ pub enum LockExtensionOutcome {
     /// The worker does not hold the job: another worker does, or the job is not running.
     #[serde(rename = "not_holder")]
     Lost,
-    /// The core refused to extend the lock, with this message. `Core::extend_locks` makes an error of it.
+    /// The core refused to extend the lock, with this message: a key of the job has a wrong type.
     Invalid(String),
 }

@@ -439,46 +439,15 @@ impl TopState {
             return KeyEffect::Redraw;
         }
         self.message = None;
+        if key == Key::Control('c') {
+            return KeyEffect::Quit;
+        }
         if self.is_typing {
-            return self.edit_filter(key);
+            self.edit_filter(key);
+            return KeyEffect::None;
         }
-        if let Some(Overlay::Reason(line, count, reason)) = &mut self.overlay {
-            let typed = match key {
-                Key::Control('c') => return KeyEffect::Quit,
-                Key::Escape => {
-                    self.overlay = None;
-                    self.message = Some(NOTHING_CHANGED.into());
-                    return KeyEffect::None;
-                }
-                Key::Enter => mem::take(reason),
-                key => {
-                    edit_line(key, reason);
-                    return KeyEffect::None;
-                }
-            };
-            let line = match typed.trim() {
-                "" => line.clone(),
-                reason => line.clone().with_flag("--reason", reason),
-            };
-            let count = *count;
-            return self.ask_or_run(line, count, self.current_server().shown.is_protected);
-        }
-        match (key, self.overlay.take()) {
-            (Key::Control('c'), _) => return KeyEffect::Quit,
-            (Key::Char('y'), Some(Overlay::Question(line, _))) => {
-                self.marked.clear();
-                return KeyEffect::Run(line);
-            }
-            (_, Some(Overlay::Question(..))) => {
-                self.message = Some(NOTHING_CHANGED.into());
-                return KeyEffect::None;
-            }
-            (_, Some(Overlay::Keys(from))) => {
-                self.overlay = self.scroll_or_close_key_help(key, from);
-                return KeyEffect::None;
-            }
-            (_, Some(Overlay::Commands(_))) => return KeyEffect::None,
-            _ => {}
+        if let Some(overlay) = self.overlay.take() {
+            return self.press_key_in_overlay(key, overlay);
         }
         if let (
             Key::Char(state @ '1'..='6'),
@@ -570,6 +539,33 @@ impl TopState {
         KeyEffect::None
     }
 
+    /// Handles a key that was pressed while this overlay was open. It stays open only if `self.overlay` is set again.
+    fn press_key_in_overlay(&mut self, key: Key, overlay: Overlay) -> KeyEffect {
+        match (key, overlay) {
+            (Key::Enter, Overlay::Reason(line, count, reason)) => {
+                let line = match reason.trim() {
+                    "" => line,
+                    reason => line.with_flag("--reason", reason),
+                };
+                return self.ask_or_run(line, count, self.current_server().shown.is_protected);
+            }
+            (Key::Char('y'), Overlay::Question(line, _)) => {
+                self.marked.clear();
+                return KeyEffect::Run(line);
+            }
+            (Key::Escape, Overlay::Reason(..)) | (_, Overlay::Question(..)) => {
+                self.message = Some(NOTHING_CHANGED.into());
+            }
+            (key, Overlay::Reason(line, count, mut reason)) => {
+                edit_line(key, &mut reason);
+                self.overlay = Some(Overlay::Reason(line, count, reason));
+            }
+            (key, Overlay::Keys(from)) => self.overlay = self.scroll_or_close_key_help(key, from),
+            (_, Overlay::Commands(_)) => {}
+        }
+        KeyEffect::None
+    }
+
     /// The key help after a key was pressed: scrolled by the key, or `None` if the key closes the help.
     fn scroll_or_close_key_help(&self, key: Key, from: usize) -> Option<Overlay> {
         let by = match key.mapped_from_vi() {
@@ -585,9 +581,8 @@ impl TopState {
         Some(Overlay::Keys(from.saturating_add_signed(by).min(last)))
     }
 
-    fn edit_filter(&mut self, key: Key) -> KeyEffect {
+    fn edit_filter(&mut self, key: Key) {
         match key {
-            Key::Control('c') => return KeyEffect::Quit,
             Key::Enter => self.is_typing = false,
             Key::Escape => {
                 self.is_typing = false;
@@ -595,7 +590,6 @@ impl TopState {
             }
             key => edit_line(key, &mut self.filter),
         }
-        KeyEffect::None
     }
 
     /// Whether the footer shows a question or a line that the user is typing.
@@ -728,17 +722,17 @@ impl TopState {
     }
 
     /// The `qless` command that prints what the screen shows.
-    fn equivalent_view_command(&self) -> Option<CommandLine> {
+    fn equivalent_view_command(&self) -> CommandLine {
         match self.views.last() {
-            Some(ViewAboveTables::Text { source, .. }) => Some(match source {
+            Some(ViewAboveTables::Text { source, .. }) => match source {
                 TextSource::Job(jid) => CommandLine::new("get").with_name_argument(jid),
                 TextSource::ExplainJob(jid) => CommandLine::new("explain").with_name_argument(jid),
                 TextSource::ExplainQueue(queue) => {
                     CommandLine::new("explain").with_flag("--queue", queue)
                 }
                 TextSource::Status => CommandLine::new("status"),
-            }),
-            Some(ViewAboveTables::Jobs { source, .. }) => Some(match source {
+            },
+            Some(ViewAboveTables::Jobs { source, .. }) => match source {
                 JobSource::Queue(queue, state) => CommandLine::new("jobs")
                     .with_exact_pattern("--queue", queue)
                     .with_flag("--state", state.into_str()),
@@ -746,15 +740,15 @@ impl TopState {
                     CommandLine::new("failed").with_exact_pattern("--group", group)
                 }
                 JobSource::Worker(worker) => CommandLine::new("workers").with_name_argument(worker),
-            }),
-            None => Some(match self.table {
+            },
+            None => match self.table {
                 TableKind::Queues => {
                     let queues: Vec<Name> = self.queues.iter().map(NamePattern::as_typed).collect();
                     CommandLine::new("queues").with_name_arguments(&queues)
                 }
                 TableKind::Failed => CommandLine::new("failed"),
                 TableKind::Workers => CommandLine::new("workers"),
-            }),
+            },
         }
     }
 
@@ -762,10 +756,8 @@ impl TopState {
         let changes = CHANGE_KEYS
             .iter()
             .filter_map(|(key, _)| self.change_command(*key));
-        let lines = self
-            .equivalent_view_command()
-            .into_iter()
-            .chain(changes.map(|change| change.line));
+        let view = std::iter::once(self.equivalent_view_command());
+        let lines = view.chain(changes.map(|change| change.line));
         lines.filter_map(|line| line.shell_line()).collect()
     }
 

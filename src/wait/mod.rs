@@ -141,7 +141,7 @@ impl SubscribedWait {
     }
 
     /// Waits until the outcome is certain. Calls `ended` with each job whose wait ends.
-    pub(crate) fn wait_until_jobs_complete(
+    pub(crate) fn wait_until_outcome_certain(
         self,
         jids: Vec<Name>,
         session: &mut Session,

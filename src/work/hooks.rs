@@ -69,7 +69,7 @@ pub(super) fn run_start_hook(
         Error::new(Kind::Error, format!("`--on-start` failed: {why}")).hint("no job was popped")
     };
     let mut shell = Command::new("sh");
-    for name in processes.job_and_service_variables() {
+    for name in processes.uninherited_variables() {
         shell.env_remove(name);
     }
     shell.arg("-c").arg(command).stdin(Stdio::null());

@@ -472,6 +472,26 @@ fn locks_are_extended_in_one_call() {
 }
 
 #[test]
+fn a_lock_that_cannot_be_extended_hides_no_other_one() {
+    let mut core = Core::new();
+    put(&mut core, "a1 a2 a3");
+    core.ok("pop 9 a w 3");
+    core.redis("DEL ql:j:a2");
+    core.redis("SET ql:j:a2 text");
+    let (mut worker, w) = (typed(&core.url()), name("w"));
+    let jids = ["a1", "a2", "a3"].map(name);
+    let locks = worker.extend_locks(at(20), &w, &jids).unwrap();
+    let extended = LockExtensionOutcome::Extended(80.0);
+    assert_eq!([&locks[0], &locks[2]], [&extended, &extended]);
+    let LockExtensionOutcome::Invalid(why) = &locks[1] else {
+        panic!("{:?}", locks[1]);
+    };
+    assert!(why.contains("ql:j:a2"), "{why}");
+    let jobs = worker.recover_jobs_of_lost_pop(at(21), &w, |_| false);
+    assert_eq!(self::jids(&jobs.unwrap()), ["a1", "a3"]);
+}
+
+#[test]
 fn more_jobs_than_one_call_takes_are_split() {
     let mut core = Core::new();
     let mut worker = typed(&core.url());

@@ -486,6 +486,27 @@ fn a_cancelled_job_stops_its_process_and_nothing_is_written() {
 }
 
 #[test]
+fn a_lock_that_the_core_does_not_extend_is_tried_again_until_it_expires() {
+    let mut worker = Worker::single(1).with_jobs(&["a"]);
+    let refused = || lock_is(LockExtensionOutcome::Invalid("wrong type".to_owned()));
+    expect!["extend: a\n"].assert_eq(&worker.later(20.0));
+    // The server replies, and the lock is still valid.
+    expect![""].assert_eq(&worker.at(20.0, refused()));
+    expect!["extend: a\n"].assert_eq(&worker.later(40.0));
+    expect![""].assert_eq(&worker.at(40.0, extended(&[100.0])));
+    expect!["extend: a\n"].assert_eq(&worker.later(60.0));
+    expect![""].assert_eq(&worker.at(60.0, refused()));
+    expect!["extend: a\n"].assert_eq(&worker.later(80.0));
+    expect![""].assert_eq(&worker.at(80.0, refused()));
+    worker.later(100.0).shows(expect![[r#"
+        SIGTERM 0
+        * Lost a its lock could not be extended: wrong type
+    "#]]);
+    // No call could release the lock.
+    expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.at(101.0, ended(0, 0)));
+}
+
+#[test]
 fn a_notice_about_an_earlier_lock_stops_nothing() {
     let mut worker = Worker::single(1).with_jobs(&["a"]);
     let notice = || Event::Notice(name("a"));

@@ -142,18 +142,21 @@ impl Verifier {
             let size = self.pace.batch_size(location.kind);
             let size = size.next_multiple_of(location.kind.call_args_per_item());
             let batch = &rest[..size.min(rest.len())];
-            let verified = self.verify_batch_or_its_halves(core, location, batch, true)?;
+            let verified =
+                self.verify_batch_or_its_halves(core, location, location, batch, true)?;
             rest = &rest[verified.clamp(1, batch.len())..];
         }
         Ok(())
     }
 
-    /// Has the core verify items in one call, and processes the verdicts. Returns the number of items verified. If
-    /// `is_typical`, the duration of the call adjusts the size of later calls.
+    /// Has the core verify items in one call, and processes the verdicts. Returns the number of items verified. The
+    /// call names `call_location`, which may be [`ItemLocation::for_jobs_verified_together`]. If `is_typical`, the
+    /// duration of the call adjusts the size of later calls.
     fn verify_batch_or_its_halves(
         &mut self,
         core: &mut Core,
         location: &ItemLocation,
+        call_location: &ItemLocation,
         items: &[Name],
         is_typical: bool,
     ) -> Result<usize, Error> {
@@ -164,11 +167,6 @@ impl Verifier {
             findings = exclude_failure_list_searches_if_jobs(findings, location.kind);
         }
         self.pace.wait_unless_interrupted(items.len())?;
-        let together = ItemLocation::for_jobs_verified_together();
-        let call_location = match (location.kind, is_typical) {
-            (ItemKind::Job, false) => &together,
-            _ => location,
-        };
         let begun = Instant::now();
         let reply = match core.verify_items(core.now(), &findings, "", call_location, items) {
             // An item requires a key of a wrong type. Verify both halves separately, until only this item is left out.
@@ -180,10 +178,12 @@ impl Verifier {
                     return Ok(items.len());
                 }
                 let (some, others) = items.split_at(half);
-                return match self.verify_batch_or_its_halves(core, location, some, false)? {
+                let mut verify_half = |half| {
+                    self.verify_batch_or_its_halves(core, location, call_location, half, false)
+                };
+                return match verify_half(some)? {
                     verified if verified < some.len() => Ok(verified),
-                    verified => Ok(verified
-                        + self.verify_batch_or_its_halves(core, location, others, false)?),
+                    verified => Ok(verified + verify_half(others)?),
                 };
             }
             reply => reply?,
@@ -234,7 +234,7 @@ impl CandidateSink for Verifier {
         if let Some(queue) = &mut self.verdicts.repair_queue {
             queue.note_item_for_own_call(&item);
         }
-        self.verify_batch_or_its_halves(core, location, &[item], false)
+        self.verify_batch_or_its_halves(core, location, location, &[item], false)
             .map(drop)
     }
 
@@ -247,9 +247,13 @@ impl CandidateSink for Verifier {
         if let ([item], false) = (items.as_slice(), location.kind == ItemKind::Cycle) {
             return self.take_candidate(core, location, item.clone());
         }
+        let together = match location.kind {
+            ItemKind::Job => &ItemLocation::for_jobs_verified_together(),
+            _ => location,
+        };
         let mut batches = items.chunks(MAX_ITEMS);
         batches.try_for_each(|batch| {
-            self.verify_batch_or_its_halves(core, location, batch, false)
+            self.verify_batch_or_its_halves(core, location, together, batch, false)
                 .map(drop)
         })
     }

@@ -227,13 +227,7 @@ impl Core {
         let calls: Vec<Call> = jids.chunks(MAX_JOBS_PER_CALL).map(extend).collect();
         let mut outcomes = Vec::with_capacity(jids.len());
         for locks in self.call_all::<Vec<LockExtensionOutcome>>(now, &calls) {
-            for lock in locks? {
-                if let LockExtensionOutcome::Invalid(why) = lock {
-                    let message = format!("cannot extend a lock: {why}");
-                    return Err(Error::new(Kind::Error, message));
-                }
-                outcomes.push(lock);
-            }
+            outcomes.append(&mut locks?);
         }
         if outcomes.len() == jids.len() {
             Ok(outcomes)
@@ -266,7 +260,7 @@ impl Core {
             match reply {
                 Ok(GuardReply::Done(())) => released.push(job.jid.clone()),
                 Ok(GuardReply::Refused(_)) => {}
-                Err(error) if error.cause().is_some() => {}
+                Err(error) if error.refusal_of(&job.jid).is_some() => {}
                 Err(error) => return Err(error),
             }
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::event::{Action, Report, ServerRequest};
 use super::held::JobPhase;
 use super::processes::{Slot, SlotProcess};
-use super::{Machine, WorkStage};
+use super::{Machine, Recovery, WorkStage};
 use crate::model::ending::{
     EndingAction, EndingOutcome, EndingRequest, FailureReason, NextQueue, exhausted_retries_group,
 };
@@ -410,7 +410,7 @@ impl Machine {
     pub(super) fn explain_and_count_missing_job(&mut self, jid: &Name) -> &'static str {
         let job = self.held.jobs.get(jid);
         // The search after a lost reply also misses jobs that ended and were deleted later. They have not vanished.
-        let is_sure = self.facts.hears_cancels && !self.is_recovering;
+        let is_sure = self.facts.hears_cancels && !self.is_recovering();
         if !is_sure || job.is_none_or(|job| job.was_noticed) {
             return "cancelled";
         }
@@ -479,10 +479,10 @@ impl Machine {
         let before = self.endings.len();
         self.endings.retain(|ending| ending.jid != *jid);
         let mut is_pending = self.endings.len() < before;
-        if let Some(recovery) = self.recovery.as_mut().filter(|_| !self.is_recovering) {
-            let before = recovery.len();
-            Arc::make_mut(recovery).retain(|ending| ending.jid != *jid);
-            is_pending |= recovery.len() < before;
+        if let Recovery::Wanted(endings) = &mut self.recovery {
+            let before = endings.len();
+            Arc::make_mut(endings).retain(|ending| ending.jid != *jid);
+            is_pending |= endings.len() < before;
         }
         is_pending
     }

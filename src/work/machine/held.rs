@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Machine, RequestKind, ServerLink};
+use super::{Machine, Recovery, RequestKind, ServerLink};
 use crate::model::ending::EndingRequest;
 use crate::model::work::{PoppedJob, ProcessExit};
 use crate::name::Name;
@@ -43,6 +43,8 @@ pub(super) struct HeldJob {
     interval: f64,
     /// Whether the lock may have been lost since its extension was last requested.
     is_doubtful: bool,
+    /// Why the core refused the last extension. `None` if it did not.
+    refusal: Option<String>,
     /// Whether the server announced that the lock was lost or the job was cancelled.
     pub was_noticed: bool,
     /// When the job was handed to a process.
@@ -88,6 +90,7 @@ impl HeldJobs {
             extend_at: now + interval,
             interval,
             is_doubtful: false,
+            refusal: None,
             was_noticed: false,
             begun: now,
             is_start_reported: false,
@@ -100,10 +103,20 @@ impl HeldJobs {
     pub(super) fn note_extended(&mut self, now: f64, jid: &Name, expires: f64) {
         if let Some(job) = self.jobs.get_mut(jid) {
             job.expires = expires;
+            job.refusal = None;
             // Compute the interval again: the locks of the queue may be shorter by now.
             let interval = extension_interval(Some(job.interval), expires - now);
             job.extend_at = if job.is_doubtful { now } else { now + interval };
             self.due = self.due.min(job.extend_at).min(expires);
+        }
+    }
+
+    /// Tries again later to extend a lock, which is valid until it expires: the key that the core refused may be
+    /// repaired by then.
+    pub(super) fn note_extension_refused(&mut self, now: f64, jid: &Name, why: String) {
+        if let Some(job) = self.jobs.get_mut(jid) {
+            job.extend_at = now + job.interval;
+            job.refusal = Some(why);
         }
     }
 
@@ -183,25 +196,29 @@ impl Machine {
         let mut over = Vec::new();
         for (jid, job) in self.held.jobs.iter_mut() {
             if job.expires <= now {
-                over.push((jid.clone(), job.expires));
+                over.push((jid.clone(), job.expires, job.refusal.clone()));
             }
         }
-        for (jid, expires) in over {
+        for (jid, expires, refusal) in over {
             let names = |endings: &[EndingRequest]| endings.iter().any(|one| one.jid == jid);
-            let recovery = self.recovery.as_deref().filter(|_| self.is_recovering);
             let is_sent = self.sent.iter().any(|sent| names(&sent.endings))
-                || recovery.is_some_and(|endings| names(endings))
+                || matches!(&self.recovery, Recovery::Sent(endings) if names(endings))
                 || self.releasing.iter().flatten().any(|one| *one == jid);
             if is_sent {
                 // A call about this job waits for its reply, which says what became of the job: keep it for a second.
                 if let Some(job) = self.held.jobs.get_mut(&jid) {
                     job.expires = now + 1.0;
                 }
+                continue;
+            }
+            // Stop the process at the latest one second before the grace period ends: then another worker gets the job.
+            let latest = expires + self.facts.grace - 1.0;
+            if let Some(refusal) = refusal {
+                // Do not release the job: the core would refuse that for the same key.
+                let why = format!("its lock could not be extended: {refusal}");
+                self.give_up_lost_job(now, &jid, latest, &why);
             } else {
-                // Stop the process at the latest one second before the grace period ends: then another worker gets the
-                // job.
                 self.given_up.insert(jid.clone());
-                let latest = expires + self.facts.grace - 1.0;
                 // The text names no cause, since there are several: the server did not reply, or this program stood
                 // still, such as on a host that slept.
                 let why = "its lock expired before it was extended";

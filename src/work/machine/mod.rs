@@ -54,6 +54,17 @@ enum ServerLink {
     },
 }
 
+/// The search for what a finish-and-pop call changed whose reply was lost. It begins with the endings of the call.
+#[derive(Clone, Debug)]
+enum Recovery {
+    None,
+    /// At this time, search once more for jobs that a call popped which reached the server late.
+    PlannedAt(f64),
+    Wanted(Arc<Vec<EndingRequest>>),
+    /// The search waits for its reply.
+    Sent(Arc<Vec<EndingRequest>>),
+}
+
 /// The kind of a request that has succeeded or failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RequestKind {
@@ -101,10 +112,7 @@ pub struct Machine {
     given_up: HashSet<Name>,
     /// The finish-and-pop call that waits for its reply.
     sent: Option<FinishAndPopRequest>,
-    /// The endings of a finish-and-pop call whose reply was lost.
-    recovery: Option<Arc<Vec<EndingRequest>>>,
-    is_recovering: bool,
-    search_at: f64,
+    recovery: Recovery,
     /// When the worker asked the server which queues have jobs. `None` after the reply.
     queue_search_since: Option<f64>,
     /// When to ask next which queues have jobs: `queue_search_at` while some are known to have jobs, but already
@@ -139,8 +147,8 @@ pub struct Machine {
     busy_failures: u32,
     /// Per slot, the number of consecutive starts that failed because of the slot's directory.
     directory_failures: Vec<u32>,
-    /// Why the work ends before it is done.
-    start_fault: Option<WorkerRunResult>,
+    /// The result of work that ends before it is done.
+    early_result: Option<WorkerRunResult>,
     /// When a stopped worker stops trying to release its jobs, and leaves their locks to expire.
     give_up_at: Option<f64>,
     /// Whether a third signal has asked for the end.
@@ -195,9 +203,7 @@ impl Machine {
             unread: Vec::new(),
             given_up: HashSet::new(),
             sent: None,
-            recovery: None,
-            is_recovering: false,
-            search_at: f64::INFINITY,
+            recovery: Recovery::None,
             queue_search_since: None,
             queue_search_from: now,
             queue_search_at: now,
@@ -218,7 +224,7 @@ impl Machine {
             start_failures: 0,
             busy_failures: 0,
             directory_failures: vec![0; slots],
-            start_fault: None,
+            early_result: None,
             give_up_at: None,
             is_forced: false,
             released_since_stop: 0,
@@ -345,11 +351,12 @@ impl Machine {
                 due.min(retry_at)
             };
         }
-        if self.sent.is_none() && self.recovery.is_none() {
-            due = due.min(self.search_at);
-            due = due.min(self.next_finish_and_pop_at());
+        let next = due.min(self.next_finish_and_pop_at());
+        match self.recovery {
+            Recovery::None if self.sent.is_none() => next,
+            Recovery::PlannedAt(at) if self.sent.is_none() => next.min(at),
+            _ => due,
         }
-        due
     }
 
     /// Whether the worker waits for jobs.
@@ -571,7 +578,8 @@ impl Machine {
             self.give_up_at = Some(now + self.facts.timeout);
         }
         let gives_up = self.give_up_at.is_some_and(|at| at <= now);
-        let has_requests = self.recovery.is_some() || !self.release_queue.is_empty();
+        let must_recover = matches!(self.recovery, Recovery::Wanted(_));
+        let has_requests = must_recover || !self.release_queue.is_empty();
         // If no job is left, do not wait much longer for a server that is away: locks expire by themselves. But wait
         // for a server that only refuses finish-and-pop calls, since it may still accept releases.
         let is_gone = matches!(
@@ -591,7 +599,7 @@ impl Machine {
         self.is_finished = true;
         self.give_up_at = None;
         let left = self.held.jobs.len() as u64;
-        let result = match self.start_fault.take() {
+        let result = match self.early_result.take() {
             Some(fault) if left == 0 => fault,
             _ if self.stage == WorkStage::Stopping => WorkerRunResult::Stopped {
                 released: self.released_since_stop,

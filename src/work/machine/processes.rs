@@ -407,7 +407,7 @@ impl Machine {
         {
             self.start_failures += 1;
             if self.start_failures == MAX_START_FAILURES {
-                self.start_fault = Some(WorkerRunResult::NoProgram(message.clone()));
+                self.early_result = Some(WorkerRunResult::NoProgram(message.clone()));
                 self.stop_popping();
             }
         }
@@ -428,7 +428,7 @@ impl Machine {
             StartFailure::Directory(message) => {
                 self.directory_failures[slot] += 1;
                 if self.directory_failures[slot] >= MAX_DIRECTORY_FAILURES {
-                    self.start_fault = Some(WorkerRunResult::NoDirectory(message.clone()));
+                    self.early_result = Some(WorkerRunResult::NoDirectory(message.clone()));
                     self.stop_popping();
                 }
                 START_AGAIN

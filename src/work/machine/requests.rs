@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::event::{FinishAndPopRequest, Report, ServerRequest, WorkerRunResult};
 use super::held::{JobPhase, blocks_extending};
-use super::{BACKOFF, DUE_WAIT, Machine, RequestKind, ServerLink, WorkStage};
+use super::{BACKOFF, DUE_WAIT, Machine, Recovery, RequestKind, ServerLink, WorkStage};
 use crate::core::api::finish_and_pop::FinishAndPopReply;
 use crate::error::{Error, Kind};
 use crate::model::ending::{EndingRequest, LockExtensionOutcome};
@@ -13,10 +13,12 @@ use crate::model::work::{PoppedJob, WorkEventKind};
 use crate::name::Name;
 use crate::text::{Sanitized, format_duration};
 
-/// How long a worker with many queues waits before it asks again which of them have jobs: this multiple (the second
-/// value) of the duration of the last such call, up to the poll interval, so that the server spends about a twentieth
-/// of its time on them. While queues with jobs are known, it waits at least the first value, in seconds.
-const QUEUE_SEARCH: (f64, f64) = (1.0, 20.0);
+/// How long a worker with many queues waits before it asks again which of them have jobs, as a multiple of the duration
+/// of the last such call: the server spends about a twentieth of its time on them. The poll interval limits this wait.
+const QUEUE_SEARCH_WAIT: f64 = 20.0;
+
+/// The shortest wait before that call while queues with jobs are known, in seconds.
+const MIN_WAIT_WITH_READY_QUEUES: f64 = 1.0;
 
 /// A finish-and-pop call whose reply was lost may reach the server late. So the worker searches for its jobs a second
 /// time, after this time in seconds.
@@ -79,15 +81,16 @@ impl Machine {
             self.releasing = Some(jids.clone());
             self.add_request(ServerRequest::Release(jids));
         }
-        if self.sent.is_some() || self.is_recovering {
+        if self.sent.is_some() || self.is_recovering() {
             return;
         }
-        if now >= self.search_at && self.recovery.is_none() {
-            self.recovery = Some(Arc::default());
-        }
-        if let Some(endings) = self.recovery.clone() {
-            self.is_recovering = true;
-            self.search_at = f64::INFINITY;
+        let endings_to_recover = match &self.recovery {
+            Recovery::PlannedAt(at) if now >= *at => Some(Arc::default()),
+            Recovery::Wanted(endings) => Some(endings.clone()),
+            _ => None,
+        };
+        if let Some(endings) = endings_to_recover {
+            self.recovery = Recovery::Sent(endings.clone());
             // Lost jobs whose process has not ended are known, too: the search must not start them a second time.
             let known = self
                 .held
@@ -156,18 +159,22 @@ impl Machine {
                 self.rotation.set_ready_queues(&ready.queues);
                 self.due_at = ready.due_in.map_or(f64::INFINITY, |left| now + left);
                 self.queue_search_from =
-                    now + (QUEUE_SEARCH.1 * elapsed).min(self.options.poll.as_secs_f64());
-                self.queue_search_at = self.queue_search_from.max(now + QUEUE_SEARCH.0);
+                    now + (QUEUE_SEARCH_WAIT * elapsed).min(self.options.poll.as_secs_f64());
+                self.queue_search_at = self.queue_search_from.max(now + MIN_WAIT_WITH_READY_QUEUES);
             }
         }
     }
 
     pub fn is_awaiting_reply(&self) -> bool {
         self.sent.is_some()
-            || self.is_recovering
+            || self.is_recovering()
             || self.queue_search_since.is_some()
             || self.extending.is_some()
             || self.releasing.is_some()
+    }
+
+    pub(super) fn is_recovering(&self) -> bool {
+        matches!(self.recovery, Recovery::Sent(_))
     }
 
     /// Postpones the next attempt to reach a server that is away, if no request is due.
@@ -202,7 +209,7 @@ impl Machine {
                     && self.held.jobs.is_empty()
                     && sent.endings.is_empty() =>
             {
-                self.start_fault = Some(WorkerRunResult::Forbidden(
+                self.early_result = Some(WorkerRunResult::Forbidden(
                     error.kind(),
                     error_text_without_hint(&error),
                 ));
@@ -222,7 +229,7 @@ impl Machine {
             }
             Err(error) => {
                 if may_have_been_applied(&error) {
-                    self.recovery = Some(sent.endings)
+                    self.recovery = Recovery::Wanted(sent.endings)
                 } else {
                     self.requeue_endings(&sent.endings);
                 }
@@ -303,23 +310,25 @@ impl Machine {
         now: f64,
         reply: Result<FinishAndPopReply, Error>,
     ) {
+        let Recovery::Sent(endings) = &self.recovery else {
+            return;
+        };
+        let endings = endings.clone();
         match reply {
             Err(error) => {
-                self.is_recovering = false;
+                self.recovery = Recovery::Wanted(endings);
                 self.back_off_after_failed_request(now, error, RequestKind::FinishAndPop);
             }
             Ok(reply) => {
                 self.mark_server_up_if_cause_lifted(now, RequestKind::Search);
-                let Some(endings) = self.recovery.take() else {
-                    self.is_recovering = false;
-                    return;
-                };
-                // Search once more later: if the call reaches the server late, it pops more jobs.
-                if !endings.is_empty() || !reply.jobs.is_empty() {
-                    self.search_at = now + SEARCH_AGAIN;
-                }
+                let has_found = !endings.is_empty() || !reply.jobs.is_empty();
                 self.note_endings_and_popped_jobs(now, &endings, reply);
-                self.is_recovering = false;
+                // Search once more later: if the call reaches the server late, it pops more jobs.
+                self.recovery = if has_found {
+                    Recovery::PlannedAt(now + SEARCH_AGAIN)
+                } else {
+                    Recovery::None
+                };
                 self.poll_at = now;
             }
         }
@@ -374,7 +383,10 @@ impl Machine {
                             let why = self.explain_and_count_missing_job(jid);
                             self.give_up_lost_job(now, jid, f64::INFINITY, why);
                         }
-                        LockExtensionOutcome::Lost | LockExtensionOutcome::Invalid(_) => {
+                        LockExtensionOutcome::Invalid(why) => {
+                            self.held.note_extension_refused(now, jid, why)
+                        }
+                        LockExtensionOutcome::Lost => {
                             let why = "another worker may have it";
                             self.give_up_lost_job(now, jid, f64::INFINITY, why);
                         }
@@ -431,7 +443,7 @@ impl Machine {
     /// Ends the work after the running jobs, because every repetition of the failed call would fail, too.
     fn stop_popping_after_final_error(&mut self, error: &Error) {
         let fault = WorkerRunResult::Refused(error_text_without_hint(error));
-        self.start_fault.get_or_insert(fault);
+        self.early_result.get_or_insert(fault);
         self.stop_popping();
         self.queue_release_of_ready_jobs();
     }

@@ -229,8 +229,8 @@ impl Processes {
         self.holds_output = is_paused;
     }
 
-    /// The variables of this program that no program inherits.
-    pub(super) fn job_and_service_variables(&self) -> &[OsString] {
+    /// The variables of this program that no program inherits, those with secrets among them.
+    pub(super) fn uninherited_variables(&self) -> &[OsString] {
         &self.removed
     }
 
