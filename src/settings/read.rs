@@ -221,6 +221,7 @@ pub(super) fn similar_key_hint<'a>(given: &str, known: impl Iterator<Item = &'a 
     let names: Vec<Name> = known.iter().map(|name| Name::from(*name)).collect();
     match text::nearest_spelling(Name::from(given), &names) {
         Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => "the file has no contexts".to_owned(),
         None => format!("known are {}", known.join(", ")),
     }
 }

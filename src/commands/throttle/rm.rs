@@ -39,7 +39,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         !throttle.defined && (is_lock || throttle.pending == 0)
     };
     if let Some(unknown) = throttles.iter().find(is_unknown) {
-        let known = session.core()?.throttle_ids_to_suggest(now)?;
+        let mut known = session.core()?.throttle_ids_to_suggest(now)?;
+        // A throttle that jobs use without a maximum of its own is known, too.
+        known.retain(|id| *id != unknown.id);
         let error = Error::unknown_name("the maximum of throttle", &unknown.id, &known);
         return Err(error);
     }

@@ -451,7 +451,7 @@ impl Machine {
         self.queue_release_of_ready_jobs();
         if self.options.has_limit() {
             let fault = WorkerRunResult::ProgramLost(message.to_owned());
-            self.start_fault.get_or_insert(fault);
+            self.early_result.get_or_insert(fault);
             return self.stop_popping();
         }
         let Some(wait) = &mut self.program_wait else {
