@@ -76,11 +76,11 @@ pub(super) fn unknown_command_error_without_hint(name: &str) -> Error {
     Error::usage(format!("unknown command `{name}`"))
 }
 
-/// An argument without the name of its value: `--timeout <D>` is `--timeout`.
+/// An argument without the name of its value: `--timeout <D>` is `--timeout`. Of several missing ones, the first.
 fn without_value_name(arg: &str) -> String {
     let name = match arg.strip_prefix(['<', '[']) {
         Some(positional) => positional.split(['>', ']', '[']).next(),
-        None => arg.split([' ', '[', '=']).next(),
+        None => arg.split([' ', '[', '=', '`']).next(),
     };
     name.unwrap_or(arg).to_string()
 }

@@ -47,7 +47,7 @@ use crate::session::Session;
 ///
 /// See also: `qless retry`, `qless cancel`, `qless help recipes`
 #[derive(Clone, Debug, clap::Args)]
-#[command(mut_arg("existing_queue", |flag| flag.requires("to")),
+#[command(mut_arg("existing_queue", |flag| flag.requires("to").conflicts_with("cancel_all")),
           mut_arg("spread", |flag| flag.conflicts_with("cancel_all")),
           mut_arg("dependents", |flag| flag.requires("cancel_all").conflicts_with("retry_all")
               .help("With `--cancel-all`: what to do with jobs that depend on one of these")),

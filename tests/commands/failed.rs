@@ -52,11 +52,34 @@ fn a_flag_that_would_have_no_effect_is_refused() {
     // `--existing-queue` is about the queue of `--to`; without it, each job goes to its own queue.
     fails().session(expect![[r#"
         200 $ qless failed --group 'bad payload' --wait-replicas 1
+        --- stderr
+        error: `--wait-replicas` needs `--retry-all` or `--cancel-all`
+        --- exit 2
         200 $ qless failed --existing-queue
+        --- stderr
+        error: `--retry-all` is missing
+        hint: usage: `qless failed --retry-all --to <QUEUE> --existing-queue`
+        --- exit 2
         200 $ qless failed --all-groups --cancel-all --existing-queue -n
+        --- stderr
+        error: `--cancel-all` cannot be used with `--existing-queue`
+        hint: usage: `qless failed --all-groups --dry-run <--retry-all|--cancel-all>`
+        --- exit 2
         200 $ qless failed --all-groups --retry-all --existing-queue -n
+        --- stderr
+        error: `--to` is missing
+        hint: usage: `qless failed --to <QUEUE> --all-groups --existing-queue --dry-run <--retry-all|--cancel-all>`
+        --- exit 2
         200 $ qless retry bad --existing-queue -n
+        --- stderr
+        error: `--to` is missing
+        hint: usage: `qless retry --to <QUEUE> --existing-queue --dry-run <JID>...`
+        --- exit 2
         200 $ qless retry bad --to mial --existing-queue -n
+        --- stderr
+        error: queue `mial` does not exist
+        hint: did you mean `mail`?
+        --- exit 4
     "#]]);
 }
 
