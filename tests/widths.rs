@@ -135,7 +135,7 @@ fn narrow_terminals_show_each_row_on_one_line() {
         QUEUE    WAITING  STALLED  SCHEDULED  DEPENDS  NEXT WAITS  STATE
         deploy         0        0          0        1  –
         images         1        0          1        0  33s         paused 31s (disk swa…
-        mail           2        1          0        0  –
+        mail           2        1          0        0  34s
         reports        1        0          0        0  1m 20s
 
         80 jobs
