@@ -424,6 +424,7 @@ fn only_jobs_that_use_the_throttle_are_released() {
     redis.session(expect![[r#"
         20 $ qless throttle release api plain c nobody --yes
         --- stderr
+        released 1 job from throttle api
         error: job `nobody` does not exist; `plain` neither holds a slot of throttle `api` nor waits for one
         --- exit 4
         20 $ qless throttle pending api -o jid

@@ -71,9 +71,12 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 .core()?
                 .free_jobs_from_throttle(now, &args.id, jids)?;
         }
-        session
-            .ui
-            .note_to_people(&what.replacen("release", "released", 1));
+        let released = what.replacen("release", "released", 1);
+        match others {
+            // Beside an error about others, silence would mean that nothing was released.
+            Some(_) => session.ui.note(&released),
+            None => session.ui.note_to_people(&released),
+        }
     }
     session
         .ui
