@@ -67,7 +67,7 @@ pub(crate) fn run_revert(
         .hint("set the prefix with `--prefix`"));
     }
     session.connect()?;
-    let confirmed_address = refuse_other_server_unless_confirmed(&file, &shown, session)?;
+    let address = refuse_other_server_unless_confirmed(&file, &shown, session)?;
     let total = file.change_count();
     let matched = usize::try_from(total).unwrap_or(usize::MAX);
     let mut sum = BulkTotals::new("revert", dry_run, matched).in_context(session.ui.context_name());
@@ -81,8 +81,7 @@ pub(crate) fn run_revert(
         if dry_run {
             session.ui.note_dry_run_plan(&what, details)
         } else {
-            let address = confirmed_address.as_deref();
-            _ = session.ui.confirm_revert(&what, address, details)?
+            _ = session.ui.confirm_revert(&what, &address, details)?
         }
     }
     if dry_run || total == 0 {
@@ -131,12 +130,12 @@ fn show_totals(sum: BulkTotals, session: &mut Session) -> Result<(), Error> {
 }
 
 /// Refuses an undo file about another server or database, unless `--confirm` names the address in use: a restored copy of
-/// the data has the same keys. Returns that address. Notes that the server may have restarted since.
+/// the data has the same keys. Notes that the server may have restarted since. Returns the address in use.
 fn refuse_other_server_unless_confirmed(
     file: &UndoFileToRevert,
     shown: &str,
     session: &mut Session,
-) -> Result<Option<String>, Error> {
+) -> Result<String, Error> {
     let target = session.target()?;
     let here = target.clone().without_login().to_string();
     let run_id = session.core()?.read_run_id();
@@ -148,15 +147,15 @@ fn refuse_other_server_unless_confirmed(
                 "note: this is not the server that `{shown}` is about, or it has restarted"
             ));
         }
-        return Ok(None);
+        return Ok(here);
     }
     // One server may have several addresses, but a run of it has one id.
     let has_same_db = ServerTarget::parse(&head.address).is_ok_and(|there| there.db == target.db);
     if is_same_run && has_same_db {
-        return Ok(None);
+        return Ok(here);
     }
     if session.ui.is_confirm_given(&here) {
-        return Ok(Some(here));
+        return Ok(here);
     }
     let (there, confirm) = (
         Sanitized(&head.address),

@@ -108,6 +108,7 @@ pub enum LockExtensionOutcome {
     /// The worker does not hold the job: another worker does, or the job is not running.
     #[serde(rename = "not_holder")]
     Lost,
-    /// The core refused to extend the lock, with this message: a key of the job has a wrong type.
+    /// The core refused to extend the lock, with this message: a key of the job, of its queue's
+    /// locks or of its worker has a wrong type.
     Invalid(String),
 }

@@ -81,15 +81,15 @@ impl Ui {
         self.ask_unless_answered_by_flags(plan, question, details)
     }
 
-    /// Asks before a revert. `--confirm` may also name `address`, of a server that the undo file is not about.
+    /// Asks before a revert. `--confirm` may also name `address`, that of the server in use.
     pub(crate) fn confirm_revert(
         &mut self,
         plan: &str,
-        address: Option<&str>,
+        address: &str,
         details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<Consent, Error> {
         let question = RequiredAnswer {
-            address,
+            address: Some(address),
             ..RequiredAnswer::default()
         };
         self.ask_unless_answered_by_flags(plan, question, details)
@@ -189,7 +189,7 @@ impl Ui {
     }
 
     /// Refuses a `--confirm` that is not the label of the context in use. A repair also accepts the name of the
-    /// finding whose keys it deletes, and a revert the address of a server that the undo file is not about.
+    /// finding whose keys it deletes, and a revert the address of the server in use.
     fn refuse_confirm_of_other_context(&self, question: &RequiredAnswer) -> Result<(), Error> {
         let label = self.context.label.as_deref();
         let known = [label, question.finding, question.address];

@@ -49,6 +49,9 @@ fn an_entry_without_a_job_does_not_hide_how_long_the_next_job_has_waited() {
     redis.session(expect![[r#"
         130 $ qless queues --columns queue,waiting,next-waits
         mail	1	–
+        130 $ qless put mail K --jid b --delay 10s &>/dev/null
+        145 $ qless queues --columns queue,waiting,next-waits
+        mail	2	5s
     "#]]);
 }
 

@@ -472,6 +472,21 @@ fn a_process_is_gone_before_another_worker_may_get_its_job() {
 }
 
 #[test]
+fn a_long_lock_is_extended_every_half_hour() {
+    let mut worker = Worker::single(1);
+    worker.act();
+    let mut jobs = popped(0.0, &["a"]);
+    jobs[0].expires = 864_000.0;
+    let reply = FinishAndPopReply {
+        jobs,
+        ..FinishAndPopReply::default()
+    };
+    worker.at(0.0, Event::FinishAndPop(Ok(reply)));
+    expect![""].assert_eq(&worker.later(1_799.0));
+    expect!["extend: a\n"].assert_eq(&worker.later(1_800.0));
+}
+
+#[test]
 fn a_cancelled_job_stops_its_process_and_nothing_is_written() {
     let mut worker = Worker::single(1).with_jobs(&["a"]);
     // A notice is a reason to ask.
@@ -491,11 +506,17 @@ fn a_lock_that_the_core_does_not_extend_is_tried_again_until_it_expires() {
     let refused = || lock_is(LockExtensionOutcome::Invalid("wrong type".to_owned()));
     expect!["extend: a\n"].assert_eq(&worker.later(20.0));
     // The server replies, and the lock is still valid.
-    expect![""].assert_eq(&worker.at(20.0, refused()));
+    expect![[r#"
+        * cannot extend the lock of `a`: wrong type
+    "#]]
+    .assert_eq(&worker.at(20.0, refused()));
     expect!["extend: a\n"].assert_eq(&worker.later(40.0));
     expect![""].assert_eq(&worker.at(40.0, extended(&[100.0])));
     expect!["extend: a\n"].assert_eq(&worker.later(60.0));
-    expect![""].assert_eq(&worker.at(60.0, refused()));
+    expect![[r#"
+        * cannot extend the lock of `a`: wrong type
+    "#]]
+    .assert_eq(&worker.at(60.0, refused()));
     expect!["extend: a\n"].assert_eq(&worker.later(80.0));
     expect![""].assert_eq(&worker.at(80.0, refused()));
     worker.later(100.0).shows(expect![[r#"

@@ -1,9 +1,9 @@
 -- How many entries the sets of a queue have and, if asked for a day, what happened in it on that day. Writes nothing.
 -- Takes: now; t; queue; [the start of a day, as text]; whether to read also how long jobs waited and ran on that day
 -- Result: `locked`, of them `lapsed` by expiry; `work`, of them `taken` back from a worker; `scheduled`, of them `due`;
---   `depends`, `throttled`, `recurring`. Of the job of `work` that a pop gets first: `first`, its jid; its `score`;
---   `since` when it waits, and that as text, `head`. Of the day, as text or false: `popped`, `completed`, `failures`,
---   `retries`; `waits` and `runs`, all fields of its hashes of statistics
+--   `depends`, `throttled`, `recurring`. Of the first entry of `work`: `first`, its jid; its `score`. `since` when the
+--   first job waits whose entry has a time, and that as text, `head`. Of the day, as text or false: `popped`,
+--   `completed`, `failures`, `retries`; `waits` and `runs`, all fields of its hashes of statistics
 local call, pcall, arrival_of = redis.call, redis.pcall, need('queue/arrival')
 local Day = Fields('failures', 'retries')
 -- How many of the queue's keys exist and are still unread. At 0 no further command is needed, as in an idle queue.

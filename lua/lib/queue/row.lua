@@ -27,7 +27,7 @@ end
 
 return function(now, queue, counts, known, brief)
   local head = counts.head
-  if counts.work == 0 and counts.due > 0 then
+  if not head and counts.due > 0 then
     -- A due job of the schedule waits since it is due.
     local due = call('zrange', Keys.queue .. queue .. Keys.scheduled, '0', '0', 'WITHSCORES')
     local since = tonumber(due[2])

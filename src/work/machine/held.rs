@@ -13,6 +13,10 @@ const SHARED_EXTENSION_PART: f64 = 0.2;
 /// The shortest time between two extensions of a lock, in seconds, even if the lock itself is shorter.
 const MIN_INTERVAL: f64 = 0.1;
 
+/// The longest default time until a lock is extended, in seconds: a worker that is silent for longer than an hour is
+/// reported.
+const MAX_DEFAULT_INTERVAL: f64 = 1_800.0;
+
 /// Where a job is.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum JobPhase {
@@ -112,11 +116,26 @@ impl HeldJobs {
     }
 
     /// Tries again later to extend a lock, which is valid until it expires: the key that the core refused may be
-    /// repaired by then.
-    pub(super) fn note_extension_refused(&mut self, now: f64, jid: &Name, why: String) {
-        if let Some(job) = self.jobs.get_mut(jid) {
-            job.extend_at = now + job.interval;
-            job.refusal = Some(why);
+    /// repaired by then. The result is whether this is the first refusal since the lock was extended.
+    pub(super) fn note_extension_refused(&mut self, now: f64, jid: &Name, why: String) -> bool {
+        let Some(job) = self.jobs.get_mut(jid) else {
+            return false;
+        };
+        let wait = if job.is_doubtful {
+            MIN_INTERVAL
+        } else {
+            job.interval
+        };
+        job.extend_at = now + wait;
+        job.refusal.replace(why).is_none()
+    }
+
+    /// Forgets that locks could not be extended: an extension without a reply may have succeeded.
+    pub(super) fn forget_refusals(&mut self, jids: &[Name]) {
+        for jid in jids {
+            if let Some(job) = self.jobs.get_mut(jid) {
+                job.refusal = None;
+            }
         }
     }
 
@@ -178,12 +197,12 @@ pub(super) fn blocks_extending(refused: Option<RequestKind>) -> bool {
     matches!(refused, None | Some(RequestKind::Extend))
 }
 
-/// The time until the extension of a lock, in seconds: the interval, or a third of the lock if no interval shorter than
-/// the lock is given.
+/// The time until the extension of a lock, in seconds: the interval, or if no interval shorter than the lock is given, a
+/// third of the lock, at most [`MAX_DEFAULT_INTERVAL`].
 fn extension_interval(interval: Option<f64>, lock_seconds: f64) -> f64 {
     interval
         .filter(|interval| *interval < lock_seconds)
-        .unwrap_or(lock_seconds / 3.0)
+        .unwrap_or((lock_seconds / 3.0).min(MAX_DEFAULT_INTERVAL))
         .max(MIN_INTERVAL)
 }
 

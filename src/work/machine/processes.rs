@@ -482,15 +482,22 @@ impl Machine {
         if self.next_program_check_at().is_some_and(|at| at <= now)
             && let Some(wait) = &mut self.program_wait
         {
-            wait.check_at = Some(now + wait.pause);
+            wait.check_at = Some(now + PROGRAM_CHECK);
             self.actions.push(Action::CheckProgram);
         }
     }
 
     pub(super) fn try_program_again(&mut self, now: f64) {
-        if let Some(wait) = &mut self.program_wait {
-            wait.check_at = None;
-            self.poll_at = now;
+        let Some(wait) = &mut self.program_wait else {
+            return;
+        };
+        wait.check_at = None;
+        self.poll_at = now;
+        // A process that stays takes the next job without a start, which would show nothing of the program.
+        let stays = matches!(self.options.mode(), DispatchMode::Persistent(_));
+        if stays && self.slots.iter().any(|slot| matches!(slot, Slot::Busy(_))) {
+            self.program_wait = None;
+            self.unstartable_since = None;
         }
     }
 

@@ -362,7 +362,10 @@ impl Machine {
     ) {
         let jids = self.extending.take().unwrap_or_default();
         match reply {
-            Err(error) => self.back_off_after_failed_request(now, error, RequestKind::Extend),
+            Err(error) => {
+                self.held.forget_refusals(&jids);
+                self.back_off_after_failed_request(now, error, RequestKind::Extend);
+            }
             Ok(outcomes) => {
                 self.mark_server_up_if_cause_lifted(now, RequestKind::Extend);
                 for (jid, outcome) in jids.iter().zip(outcomes) {
@@ -384,7 +387,11 @@ impl Machine {
                             self.give_up_lost_job(now, jid, f64::INFINITY, why);
                         }
                         LockExtensionOutcome::Invalid(why) => {
-                            self.held.note_extension_refused(now, jid, why)
+                            let warning =
+                                format!("cannot extend the lock of `{jid}`: {}", Sanitized(&why));
+                            if self.held.note_extension_refused(now, jid, why) {
+                                self.add_report(Report::Warning(warning));
+                            }
                         }
                         LockExtensionOutcome::Lost => {
                             let why = "another worker may have it";
