@@ -240,7 +240,7 @@ fn repair_and_report(
 }
 
 /// Repeats a repair and a scan until the scan queues nothing or the repair repaired nothing, or after [`MAX_ROUNDS`].
-/// Returns the last complete scan, and the error that ended the repair early, if any.
+/// The result is the last complete scan, and the error that ended the repair early, if any.
 fn repair_and_rescan_in_rounds(
     options: &CheckOptions,
     repairer: &mut Repairer,

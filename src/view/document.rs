@@ -40,7 +40,7 @@ impl DocumentKind {
         }
     }
 
-    /// The list, some items of which have the fields of the document `kind` instead.
+    /// A list in which some items have the fields of the document `kind` instead.
     pub(crate) const fn with_items_also_of(self, kind: &'static str) -> DocumentKind {
         DocumentKind {
             other_items: Some(kind),

@@ -422,7 +422,7 @@ impl QueueRotation {
         self.ready.is_some()
     }
 
-    /// Whether any of the queues of which the server reported jobs may still have some.
+    /// Whether a queue in which the server has reported jobs may still have some.
     pub fn has_ready_queues(&self) -> bool {
         self.ready.as_ref().is_some_and(|ready| !ready.is_empty())
     }

@@ -1,5 +1,5 @@
-//! What the scan reads after a pass over all keys: the names of the unmatched entries, of which the table has only
-//! the hashes, and then the candidates that only a complete scan can verify, such as the counters of failed jobs.
+//! What the scan reads after a pass over all keys: the names of the unmatched entries, because the table has only their
+//! hashes, and then the candidates that only a complete scan can verify, such as the counters of failed jobs.
 
 use std::collections::HashMap;
 

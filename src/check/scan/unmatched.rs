@@ -279,9 +279,12 @@ impl Scanner<'_> {
         member: &[u8],
         score_bucket: u64,
     ) -> Result<bool, Error> {
-        let hash = self.hash_entry(kind, name, member, score_bucket);
-        Ok(self.match_hash_or_scan_its_unlisted_set(hash, kind, name)?
-            || !self.unmatched.covers_hash(hash))
+        Ok(
+            self.match_entry_of_this_pass(kind, name, member, score_bucket)?
+                || !self
+                    .unmatched
+                    .covers_hash(self.hash_entry(kind, name, member, score_bucket)),
+        )
     }
 
     /// As [`Scanner::match_entry_expected_in_index`], but an entry that another pass covers counts as missing.
